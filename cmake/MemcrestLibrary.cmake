@@ -1,0 +1,91 @@
+# memcrest_library, memcrest_test, memcrest_bench: one line per folder.
+
+# The .cc files of src/<folder> and its sub-folders, as absolute paths.
+function(memcrest_find_sources out folder)
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${folder}/*.cc")
+  list(FILTER files EXCLUDE REGEX "/src/(cli/main|onnx/text[a-z_]*)\\.cc$")
+  set(${out} "${files}" PARENT_SCOPE)
+endfunction()
+
+# memcrest_library(<folder> DEPS <folder>... [LINKS <target>...] [SOURCES <file>...])
+#
+# The static library memcrest_<folder> of src/<folder>: SOURCES (paths below the folder), and what memcrest_plugins(<folder> ...)
+# calls before it added. DEPS are folders, all listed earlier in MEMCREST_FOLDERS. An INTERFACE library while there is no source.
+function(memcrest_library folder)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPS;LINKS")
+  set(target memcrest_${folder})
+  get_property(sources GLOBAL PROPERTY MEMCREST_PLUGIN_SOURCES_${folder})
+  if(MEMCREST_AUTO_LISTS)
+    memcrest_find_sources(found "${folder}")
+    list(APPEND sources ${found})
+  else()
+    list(TRANSFORM arg_SOURCES PREPEND "${PROJECT_SOURCE_DIR}/src/${folder}/" OUTPUT_VARIABLE listed)
+    list(APPEND sources ${listed})
+  endif()
+  list(REMOVE_DUPLICATES sources)
+  list(TRANSFORM arg_DEPS PREPEND memcrest_)
+  set(scope INTERFACE)
+  if(sources)
+    set(scope PUBLIC)
+    add_library(${target} STATIC ${sources})
+    target_link_libraries(${target} PRIVATE
+        $<BUILD_INTERFACE:memcrest_warnings> $<BUILD_INTERFACE:memcrest_sanitizers>)
+  else()
+    add_library(${target} INTERFACE)
+  endif()
+  add_library(memcrest::${folder} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${folder})
+  target_compile_features(${target} ${scope} cxx_std_20)
+  target_include_directories(${target} ${scope}
+      $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include/memcrest>)
+  target_link_libraries(${target} ${scope} ${arg_DEPS} ${arg_LINKS})
+endfunction()
+
+# memcrest_test(<folder> [LINKS <target>...] [SOURCES <file>...])
+#
+# The test binary <folder>_test of tests/<folder>; every TEST in it is a ctest of its own.
+function(memcrest_test folder)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINKS")
+  if(MEMCREST_AUTO_LISTS)
+    file(GLOB arg_SOURCES CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/${folder}/*.cc")
+  else()
+    list(TRANSFORM arg_SOURCES PREPEND "${PROJECT_SOURCE_DIR}/tests/${folder}/")
+  endif()
+  if(NOT arg_SOURCES)
+    return()
+  endif()
+  set(target ${folder}_test)
+  add_executable(${target} ${arg_SOURCES})
+  get_property(support GLOBAL PROPERTY MEMCREST_TEST_SUPPORT)
+  target_link_libraries(${target} PRIVATE
+      ${support} memcrest ${arg_LINKS} GTest::gmock_main memcrest_warnings memcrest_sanitizers)
+  target_compile_definitions(${target} PRIVATE MEMCREST_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  # ONNX and protobuf are not instrumented: their containers look overflown to the address sanitizer.
+  gtest_discover_tests(${target} TEST_PREFIX "${folder}." DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+      PROPERTIES TIMEOUT 300 ENVIRONMENT "ASAN_OPTIONS=detect_container_overflow=0")
+endfunction()
+
+# memcrest_test_support(<name> FOLDER <path> DEPS <folder>... [LINKS <target>...] [SOURCES <file>...])
+#
+# The static library memcrest_<name> for tests only: not installed, not in memcrest::memcrest; every test links it. SOURCES are
+# paths below FOLDER, itself a path below the source tree. It may use the test support made before it.
+function(memcrest_test_support name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER" "SOURCES;DEPS;LINKS")
+  if(MEMCREST_AUTO_LISTS)
+    file(GLOB arg_SOURCES CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${arg_FOLDER}/*.cc")
+    if(arg_FOLDER STREQUAL "src/onnx")
+      list(FILTER arg_SOURCES INCLUDE REGEX "/text[a-z_]*\\.cc$")
+    endif()
+  else()
+    list(TRANSFORM arg_SOURCES PREPEND "${PROJECT_SOURCE_DIR}/${arg_FOLDER}/")
+  endif()
+  if(NOT arg_SOURCES)
+    return()
+  endif()
+  list(TRANSFORM arg_DEPS PREPEND memcrest_)
+  add_library(memcrest_${name} STATIC ${arg_SOURCES})
+  get_property(earlier GLOBAL PROPERTY MEMCREST_TEST_SUPPORT)
+  target_link_libraries(memcrest_${name}
+      PUBLIC ${earlier} ${arg_DEPS} ${arg_LINKS} PRIVATE memcrest_warnings memcrest_sanitizers)
+  set_property(GLOBAL APPEND PROPERTY MEMCREST_TEST_SUPPORT memcrest_${name})
+endfunction()

@@ -1,0 +1,190 @@
+#include "src/eager/backward.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "src/eager/region.h"
+
+namespace memcrest {
+namespace {
+
+bool RunsLater(const Ref<TapeNode>& a, const Ref<TapeNode>& b) { return a->seq < b->seq; }
+
+// A sum made by autograd in place is made out of place while a dispatcher watches (isTensorSubclassLike): the watcher sees
+// one more tensor for an instant.
+void NoteWatchedSum(Eager& rt, Bytes bytes) {
+  if (!rt.stopped()) rt.recorder().Alloc(bytes, rt.recorder().CategoryNow(), Seen::kDispatcherOnly);
+}
+
+}  // namespace
+
+void Eager::Backward(Value loss) { BackwardEngine(*this).Run(std::move(loss)); }
+
+void BackwardEngine::Prepare(TapeNode& root) {
+  const uint32_t visit = rt_.next_visit_++;
+  std::vector<TapeNode*> stack{&root};
+  root.visit = visit;
+  root.pending = 0;
+  while (!stack.empty()) {
+    TapeNode* node = stack.back();
+    stack.pop_back();
+    for (const Edge& e : node->next) {
+      if (!e.node) continue;
+      if (e.node->visit != visit) {
+        e.node->visit = visit;
+        e.node->pending = 0;
+        stack.push_back(e.node.get());
+      }
+      ++e.node->pending;
+    }
+  }
+}
+
+void BackwardEngine::Push(Ref<TapeNode> node) {
+  ready_.push_back(std::move(node));
+  std::push_heap(ready_.begin(), ready_.end(), RunsLater);
+}
+
+void BackwardEngine::Run(Value loss) {
+  Ref<TapeNode> root = loss.impl()->grad_fn;
+  if (!root) return;
+  const uint16_t output = loss.impl()->output_nr;
+  Prepare(*root);
+  rt_.recorder().op = "ones_like";
+  root->grads.resize(root->out.size());
+  root->grads[output] = rt_.EmptyLike(loss);
+  loss.reset();
+  Push(std::move(root));
+  while (!ready_.empty()) {
+    std::pop_heap(ready_.begin(), ready_.end(), RunsLater);
+    const Ref<TapeNode> node = std::move(ready_.back());
+    ready_.pop_back();
+    RunNode(node);
+  }
+}
+
+void BackwardEngine::RunNode(const Ref<TapeNode>& node) {
+  Recorder& r = rt_.recorder();
+  r.node = node->node;
+  r.call = node->call;
+  if (node->leaf != nullptr) {
+    r.op = "accumulate_grad";
+    Value gradient = std::move(node->grads[0]);
+    node->grads.clear();
+    Accumulate(*node->leaf, std::move(gradient));
+    if (rt_.grad_ready != nullptr) rt_.grad_ready(rt_.hook_owner, *node->leaf);
+    return;
+  }
+  absl::InlinedVector<Value, 1> arrived = std::move(node->grads);
+  node->grads.clear();
+  arrived.resize(node->out.size());
+  GradCall grad(*node, arrived);
+  const bool any = std::any_of(arrived.begin(), arrived.end(), [](const Value& v) { return static_cast<bool>(v); });
+  if (any && node->op->backward != nullptr) {
+    Unpack(*node, grad);
+    r.op = node->op->name;
+    const bool enabled = rt_.grad_enabled();
+    rt_.set_grad_enabled(false);
+    node->op->backward(rt_, grad);
+    rt_.set_grad_enabled(enabled);
+  }
+  grad.unpacked.clear();
+  arrived.clear();
+  for (size_t i = 0; i < grad.in_grads.size(); ++i) {
+    if (grad.in_grads[i]) grad.in_grads[i] = Validated(*node, i, std::move(grad.in_grads[i]));
+  }
+  Release(*node);
+  HandOn(*node, grad);
+}
+
+void BackwardEngine::Unpack(TapeNode& node, GradCall& grad) {
+  grad.unpacked.resize(node.saved.size());
+  for (size_t i = 0; i < node.saved.size(); ++i) {
+    if (const Value* v = std::get_if<Value>(&node.saved[i])) {
+      grad.unpacked[i] = *v;
+    } else if (const Recompute* again = std::get_if<Recompute>(&node.saved[i])) {
+      Region& region = *again->region;
+      if (!region.recomputed && rt_.recompute != nullptr) {
+        rt_.recompute(rt_.hook_owner, region);
+        region.recomputed = true;
+      }
+      if (again->slot < region.slots.size()) grad.unpacked[i] = region.slots[again->slot];
+    }
+  }
+}
+
+void BackwardEngine::Release(TapeNode& node) {
+  for (Saved& s : node.saved) {
+    if (const Recompute* again = std::get_if<Recompute>(&s)) {
+      Region& region = *again->region;
+      if (again->slot < region.slots.size()) region.slots[again->slot].reset();
+      if (again->slot < region.dead.size()) region.dead[again->slot] = true;
+    }
+    s = std::monostate();
+  }
+  node.saved.clear();
+}
+
+Value BackwardEngine::Validated(const TapeNode& node, size_t input, Value gradient) {
+  if (!node.next[input].node) return Value();
+  const Meta& want = *node.in[input];
+  if (gradient.sizes() != want.sizes) {
+    rt_.recorder().op = "sum";
+    gradient = rt_.SumTo(gradient, want.sizes);
+  }
+  if (gradient.dtype() != want.dtype) {
+    rt_.recorder().op = "_to_copy";
+    gradient = rt_.To(gradient, want.dtype);
+  }
+  return gradient;
+}
+
+void BackwardEngine::HandOn(TapeNode& node, GradCall& grad) {
+  for (size_t i = 0; i < node.next.size(); ++i) {
+    const Edge& e = node.next[i];
+    if (!e.node) continue;
+    TapeNode& to = *e.node;
+    if (i < grad.in_grads.size() && grad.in_grads[i]) {
+      if (to.grads.size() < to.out.size()) to.grads.resize(to.out.size());
+      Value gradient = std::move(grad.in_grads[i]);
+      Value& slot = to.grads[e.input];
+      if (slot) {
+        Add(slot, std::move(gradient));
+      } else {
+        slot = std::move(gradient);
+      }
+    }
+    if (--to.pending == 0) {
+      const bool arrived = std::any_of(to.grads.begin(), to.grads.end(), [](const Value& v) { return static_cast<bool>(v); });
+      if (arrived || to.leaf == nullptr) Push(e.node);
+    }
+  }
+}
+
+void BackwardEngine::Add(Value& into, Value gradient) {
+  rt_.recorder().op = "add";
+  const bool alone = into.impl()->refs == 1 && into.storage()->refs == 1 && IsDense(into);
+  if (alone && into.dtype() == gradient.dtype() && into.sizes() == gradient.sizes()) {
+    NoteWatchedSum(rt_, into.bytes());
+    return;  // added in place, the arriving one dies
+  }
+  const Value operands[] = {into, gradient};
+  into = rt_.Pointwise(operands);
+}
+
+void BackwardEngine::Accumulate(Leaf& leaf, Value gradient) {
+  if (leaf.grad) {
+    return;  // += in place
+  }
+  const Meta& want = leaf.value.meta();
+  const bool contract = IsDense(want) ? gradient.strides() == want.strides || (IsContiguous(want) && IsContiguous(gradient)) : IsContiguous(gradient);
+  if (contract && gradient.impl()->refs == 1) {
+    leaf.grad = std::move(gradient);  // stolen
+  } else {
+    rt_.recorder().op = "clone";
+    leaf.grad = rt_.EmptyStrided(want.sizes, IsDense(want) ? want.strides : ContiguousStrides(want.sizes), gradient.dtype());
+  }
+  rt_.Retag(leaf.grad, Category::kGradients);
+}
+
+}  // namespace memcrest

@@ -1,0 +1,168 @@
+// How an operator runs: autocast first, then autograd, then its kernel; PyTorch's dispatch order.
+#include <utility>
+
+#include "src/eager/eager.h"
+#include "src/eager/region.h"
+
+namespace memcrest {
+namespace {
+
+bool Eligible(const Value& v) { return v && IsFloating(v.dtype()) && v.dtype() != DType::kFloat64; }
+
+DType Widest(absl::Span<const Value> inputs, DType low) {
+  DType widest = low;
+  for (const Value& v : inputs) {
+    if (Eligible(v)) widest = Promote(widest, v.dtype());
+  }
+  return widest;
+}
+
+// Restores a flag at the end of scope.
+template <typename T>
+class Restore {
+ public:
+  Restore(T& place, T value) : place_(place), old_(std::exchange(place, value)) {}
+  ~Restore() { place_ = old_; }
+  Restore(const Restore&) = delete;
+  Restore& operator=(const Restore&) = delete;
+
+ private:
+  T& place_;
+  T old_;
+};
+
+}  // namespace
+
+void Eager::ExitAutocast() {
+  autocast_copies_.clear();
+  autocast_on_ = false;
+}
+
+// A cast as autocast makes it: copies of trainable leaves are kept for the next user until autocast is left.
+Value Eager::CachedCast(const Value& v, DType to) {
+  const bool cacheable = autocast_cache_ && to == autocast_ && v.dtype() == DType::kFloat32 && v.impl()->leaf != nullptr && !v.impl()->is_view;
+  if (cacheable) {
+    if (const auto found = autocast_copies_.find(v.impl()); found != autocast_copies_.end()) return found->second.second;
+  }
+  static const OpEntry& to_op = Op("to");
+  Attrs attrs{{Key::kDtype, to}};
+  auto own = std::make_shared<const Attrs>(std::move(attrs));
+  const Value copy = Dispatch(to_op, absl::MakeConstSpan(&v, 1), *own, {}, own)[0];
+  if (cacheable) autocast_copies_.emplace(v.impl(), std::make_pair(v, copy));
+  return copy;
+}
+
+absl::InlinedVector<Value, 4> Eager::CastInputs(const OpEntry& op, absl::Span<const Value> inputs) {
+  absl::InlinedVector<Value, 4> cast(inputs.begin(), inputs.end());
+  const DType to = op.autocast == Autocast::kLower ? autocast_ : op.autocast == Autocast::kFloat32 ? DType::kFloat32 : Widest(inputs, autocast_);
+  for (Value& v : cast) {
+    if (Eligible(v) && v.dtype() != to) v = CachedCast(v, to);
+  }
+  return cast;
+}
+
+Values Eager::Run(const OpEntry& op, absl::Span<const Value> inputs, const Attrs& attrs, absl::Span<const Dims* const> hints) {
+  return Dispatch(op, inputs, attrs, hints, nullptr);
+}
+
+Values Eager::CallAll(absl::string_view op, absl::Span<const Value> inputs, Attrs attrs, absl::Span<const Dims* const> hints) {
+  auto own = std::make_shared<const Attrs>(std::move(attrs));
+  return Dispatch(Op(op), inputs, *own, hints, own);
+}
+
+Value Eager::Call(absl::string_view op, absl::Span<const Value> inputs, Attrs attrs, const Dims* hint) {
+  return std::move(CallAll(op, inputs, std::move(attrs), absl::MakeConstSpan(&hint, 1))[0]);
+}
+
+Values Eager::Dispatch(const OpEntry& op, absl::Span<const Value> inputs, const Attrs& attrs, absl::Span<const Dims* const> hints,
+                       std::shared_ptr<const Attrs> own) {
+  if (autocast_on_ && op.autocast != Autocast::kPlain) {
+    const Restore<bool> off(autocast_on_, false);  // what runs below a listed operator is not cast again
+    if (op.autocast == Autocast::kSetDtype) {
+      if (inputs.empty() || !Eligible(inputs[0]) || attrs.Has(Key::kDtype)) return Dispatch(op, inputs, attrs, hints, std::move(own));
+      Attrs typed = attrs;
+      typed.Set(Key::kDtype, DType::kFloat32);
+      auto kept = std::make_shared<const Attrs>(std::move(typed));
+      return Dispatch(op, inputs, *kept, hints, kept);
+    }
+    const absl::InlinedVector<Value, 4> cast = CastInputs(op, inputs);
+    return Dispatch(op, cast, attrs, hints, std::move(own));
+  }
+  const Restore<const char*> named(recorder_.op, op.name);
+  OpCall call(op, attrs, inputs, hints);
+  if (!op.composite && op.differentiable && grad_enabled_) {
+    call.need.resize(inputs.size());
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      call.need[i] = inputs[i] && inputs[i].requires_grad();
+      call.recorded = call.recorded || call.need[i];
+    }
+    if (!call.recorded) call.need.clear();
+  }
+  op.forward(*this, call);
+  if (call.recorded) Record(call, attrs, std::move(own));
+  Values out(call.out.begin(), call.out.end());
+  return out;
+}
+
+void OpCall::Save(Eager& rt, size_t slot, const Value& value) {
+  if (!recorded || !value || rt.stopped_) return;
+  if (saved.size() <= slot) saved.resize(slot + 1);
+  Region* region = rt.region_;
+  if (region == nullptr) {
+    // Saved inputs are kept as they are, so that their own graph is not owned twice; results as aliases without history.
+    saved[slot] = value.impl()->grad_fn ? rt.Alias(value) : value;
+    return;
+  }
+  if (!region->recomputing) {
+    saved[slot] = Recompute{Ref<Region>(region), region->saved++};
+    return;
+  }
+  if (region->filled < region->saved && !region->dead[region->filled]) region->slots[region->filled] = rt.Alias(value);
+  if (++region->filled >= region->saved) rt.stopped_ = true;
+}
+
+void Eager::Record(OpCall& call, const Attrs& attrs, std::shared_ptr<const Attrs> own) {
+  if (stopped_) return;
+  for (size_t i = 0; i < call.out.size(); ++i) {
+    if (!call.out[i] || (i < 32 && (call.non_differentiable >> i & 1u) != 0) || !IsDifferentiable(call.out[i].dtype())) continue;
+    call.out[i].impl()->requires_grad = true;
+  }
+  if (region_ != nullptr && region_->recomputing) return;  // the throw-away graph of a recomputation
+  TapeNode* node = new TapeNode;
+  const Ref<TapeNode> ref(node);
+  node->seq = next_seq_++;
+  node->op = &call.op;
+  node->attrs = &attrs;
+  node->own_attrs = std::move(own);
+  node->node = recorder_.node;
+  node->call = recorder_.call;
+  node->saved = std::move(call.saved);
+  node->next.resize(call.in.size());
+  node->in.resize(call.in.size());
+  for (size_t i = 0; i < call.in.size(); ++i) {
+    if (!call.in[i]) continue;
+    TensorImpl* impl = call.in[i].impl();
+    node->in[i] = impl->meta;
+    if (!call.need[i]) continue;
+    if (impl->grad_fn) {
+      node->next[i] = Edge{impl->grad_fn, impl->output_nr};
+    } else if (impl->leaf != nullptr) {
+      if (impl->leaf->accumulate == nullptr) {
+        TapeNode* accumulate = new TapeNode;
+        accumulate->leaf = impl->leaf;
+        accumulate->seq = UINT64_MAX;  // runs as soon as it is ready
+        accumulate->out.push_back(impl->meta);
+        impl->leaf->accumulate = accumulate;
+      }
+      node->next[i] = Edge{Ref<TapeNode>(impl->leaf->accumulate), 0};
+    }
+  }
+  for (size_t i = 0; i < call.out.size(); ++i) {
+    node->out.push_back(call.out[i] ? call.out[i].meta_ref() : MetaRef());
+    if (!call.out[i] || !call.out[i].requires_grad()) continue;
+    call.out[i].impl()->grad_fn = ref;
+    call.out[i].impl()->output_nr = static_cast<uint16_t>(i);
+  }
+}
+
+}  // namespace memcrest

@@ -1,0 +1,69 @@
+// From a trace to figures: what lives when, what the allocator reserves, where the peak is and what it is made of.
+//
+// Takes: Trace, allocator options.  Gives: Account of the last (steady) step. tensor bytes: storages a dispatcher sees, each
+// rounded up to 512 bytes; allocated: blocks of the caching allocator, with workspaces and hidden temporaries; reserved: its
+// segments. The replay has no memory limit; FindOutOfMemory replays with one.
+#ifndef MEMCREST_MEMORY_ACCOUNT_H_
+#define MEMCREST_MEMORY_ACCOUNT_H_
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/eager/trace.h"
+#include "src/memory/caching_allocator.h"
+
+namespace memcrest {
+
+struct Figures {
+  Bytes tensor = 0, allocated = 0;
+};
+
+// One storage alive at the peak.
+struct LiveStorage {
+  StorageId storage = kNone;
+  Bytes bytes = 0;  // as requested
+  Category category = Category::kActivations;
+  size_t born = 0;  // index of its allocation event
+};
+
+struct AccountedMark {
+  std::string name;
+  Figures live;
+};
+
+struct Sample {  // the curve: live bytes after an event
+  size_t event = 0;
+  std::array<Bytes, kCategoryCount> by_category{};
+};
+
+struct Account {
+  std::array<Figures, kPhaseCount> phases{};     // peaks inside each phase, the largest over micro-batches
+  std::array<bool, kPhaseCount> phase_seen{};
+  std::vector<AccountedMark> marks;
+  Figures peak;                                  // both maxima of the step; they may stand at different events
+  size_t peak_event = 0;                         // event of the largest tensor sum
+  std::array<Bytes, kCategoryCount> by_category{};  // of tensors at peak_event, rounded storages
+  std::vector<LiveStorage> live;                 // at peak_event, largest first
+  Bytes reserved = 0, requested = 0;             // peaks of the step
+  Bytes ideal_reserved = 0;                      // live blocks' peak: no allocator can reserve less
+  Bytes host = 0;                                // pinned or offloaded bytes, peak
+  std::vector<Sample> curve;                     // of the last step, at every local maximum
+};
+
+Account AccountFor(const Trace& trace, const AllocatorOptions& allocator);
+
+struct OutOfMemory {
+  size_t event = 0;      // the allocation that failed
+  Bytes requested = 0, allocated = 0, cached = 0;
+};
+// Where the job breaks under `allocator.limit`; nullopt: it runs.
+std::optional<OutOfMemory> FindOutOfMemory(const Trace& trace, const AllocatorOptions& allocator);
+
+const char* NameOf(Category category);
+const char* NameOf(Phase phase);
+
+}  // namespace memcrest
+
+#endif  // MEMCREST_MEMORY_ACCOUNT_H_

@@ -1,0 +1,41 @@
+// Size arithmetic that several families share: matrix products, sliding windows, axis lists.
+//
+// Takes: a RuleContext. Gives: sizes; false after the node has been failed.
+#ifndef MEMCREST_SHAPE_RULE_PARTS_H_
+#define MEMCREST_SHAPE_RULE_PARTS_H_
+
+#include <vector>
+
+#include "src/base/dims.h"
+#include "src/shape/rule.h"
+
+namespace memcrest::shape {
+
+// numpy.matmul of inputs `a` and `b`.
+bool MatMulSizes(RuleContext& c, int a, int b, Dims* sizes);
+
+// One sliding window per spatial dimension, from attributes kernel_shape, strides, pads, dilations, auto_pad.
+struct Window {
+  std::vector<int64_t> kernel, stride, dilation, pad_begin, pad_end;
+  bool ceil = false;     // round the last, partial window up (pools)
+  bool same = false;     // auto_pad SAME_*: result is ceil(size / stride)
+};
+// `kernel` overrides kernel_shape unless it is empty.
+bool ReadWindow(RuleContext& c, int spatial_rank, DimSpan kernel, Window* window);
+// Spatial sizes after sliding `window` over the last dimensions of `sizes`, appended to `out`.
+bool SlideWindow(RuleContext& c, const Window& window, DimSpan spatial, Dims* out);
+
+// The axes in `list`, normalized for `rank`, as flags; false after failing the node (out of range).
+bool AxisFlags(RuleContext& c, absl::Span<const int64_t> list, int rank, std::vector<bool>* flags);
+
+// DType of a number in ONNX's numbering; kUndefined if there is none.
+inline DType DTypeOf(int64_t number) {
+  return number > 0 && number < kDTypeCount ? static_cast<DType>(number) : DType::kUndefined;
+}
+
+// Output 0 like input 0; for tables.
+inline void LikeFirst(RuleContext& c) { c.Same(); }
+
+}  // namespace memcrest::shape
+
+#endif  // MEMCREST_SHAPE_RULE_PARTS_H_

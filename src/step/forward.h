@@ -1,0 +1,45 @@
+// Runs the network forward on the virtual runtime: node by node, with Python's reference lifetimes and checkpointed regions.
+//
+// Takes: Program, the resident values (parameters, buffers, inputs).  Gives: the first output.
+// A region's state keeps the values that entered it; Recompute() runs it again from them, in backward.
+#ifndef MEMCREST_STEP_FORWARD_H_
+#define MEMCREST_STEP_FORWARD_H_
+
+#include <vector>
+
+#include "src/eager/eager.h"
+#include "src/eager/region.h"
+#include "src/job/job.h"
+#include "src/step/program.h"
+
+namespace memcrest {
+
+class Forward {
+ public:
+  // `resident`: by TensorId, values that exist before the step (parameters, inputs, constants). All references must outlive this.
+  Forward(Eager& rt, const Program& program, const Job& job, std::vector<bool> region_calls, std::vector<Value>& resident);
+
+  // Runs all nodes; the caller has set autocast and gradient mode. `evaluation`: no regions (nothing is saved anyway).
+  Value Run(bool evaluation = false);
+  // Brings back what `region` would have saved: its nodes again, until the last saved tensor is there.
+  void Recompute(Region& region);
+
+ private:
+  struct Table;  // values by TensorId while a range of nodes runs
+  void RunRange(NodeId begin, NodeId end, std::vector<Value>& table, bool regions);
+  void RunNode(NodeId n, std::vector<Value>& table);
+  void EnterRegions(NodeId n, std::vector<Value>& table);
+  void LeaveRegions(NodeId n);
+  Value Lookup(const std::vector<Value>& table, TensorId t) const;
+
+  Eager& rt_;
+  const Program& program_;
+  const Job& job_;
+  std::vector<Value>& resident_;
+  std::vector<CallId> region_at_;   // by NodeId: the region that begins there, kNone
+  std::vector<Ref<Region>> open_;   // innermost last
+};
+
+}  // namespace memcrest
+
+#endif  // MEMCREST_STEP_FORWARD_H_

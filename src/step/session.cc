@@ -1,0 +1,238 @@
+#include "src/step/session.h"
+
+#include <utility>
+
+#include "src/job/pattern.h"
+#include "src/step/loss.h"
+
+namespace memcrest {
+namespace {
+
+OptimizerOptions Merge(OptimizerOptions o, const Options& given) {
+  o.momentum = AsDouble(Get(given, "momentum"), o.momentum);
+  o.weight_decay = AsDouble(Get(given, "weight_decay"), o.weight_decay);
+  o.nesterov = AsBool(Get(given, "nesterov"), o.nesterov);
+  o.amsgrad = AsBool(Get(given, "amsgrad"), o.amsgrad);
+  o.maximize = AsBool(Get(given, "maximize"), o.maximize);
+  o.centered = AsBool(Get(given, "centered"), o.centered);
+  o.capturable = AsBool(Get(given, "capturable"), o.capturable);
+  return o;
+}
+
+// What a tensor of the export is stored in under this job: floating tensors follow the job's precision.
+DType Stored(DType exported, Precision precision) {
+  return IsFloating(exported) && BitsOf(exported) >= 16 ? ParameterType(precision) : exported;
+}
+
+bool Trains(const Param& p, const Job& job) {
+  if (p.buffer || !IsDifferentiable(p.stored)) return false;
+  if (!job.freeze.empty() && MatchesAny(p.fqn, job.freeze, true)) return false;
+  return job.train.empty() || MatchesAny(p.fqn, job.train, true);
+}
+
+}  // namespace
+
+Session::Session(const Program& program, const Job& job, const KernelDevice& device, std::vector<bool> region_calls)
+    : program_(program), job_(job), rt_(device), resident_(program.network->tensors.size()),
+      forward_(rt_, program, job, std::move(region_calls), resident_) {
+  rt_.hook_owner = this;
+  rt_.grad_ready = &Session::OnGradReady;
+  rt_.recompute = &Session::OnRecompute;
+  rt_.default_float = ParameterType(job.precision);
+}
+
+Session::~Session() = default;
+
+void Session::MakeParameters() {
+  const Network& net = *program_.network;
+  std::vector<Value> values(net.params.size());
+  std::vector<size_t> order(net.params.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return net.params[a].buffer != net.params[b].buffer ? net.params[b].buffer : net.params[a].order < net.params[b].order;
+  });
+  for (const size_t i : order) {
+    const Param& p = net.params[i];
+    const DType type = Stored(p.stored, job_.precision);
+    const bool trains = Trains(p, job_);
+    Leaf* leaf = nullptr;
+    if (trains) {
+      leaves_.push_back(std::make_unique<Leaf>());
+      leaf = leaves_.back().get();
+      leaf->param = static_cast<ParamId>(i);
+      trainable_count_ += NumElements(p.dims);
+    }
+    values[i] = rt_.MakeLeaf(leaf, p.dims, type, p.buffer ? Category::kBuffers : Category::kParameters, trains);
+    if (job_.memory_format == MemoryFormat::kChannelsLast && p.dims.size() == 4 && !p.buffer) {
+      values[i].impl()->meta = MakeMeta(p.dims, ChannelsLastStrides(p.dims), type);
+    }
+    if (leaf != nullptr) leaf->value = values[i];
+    if (p.buffer) continue;
+    parameter_count_ += NumElements(p.dims);
+    parameter_bytes_ += RoundUp(values[i].bytes(), kGranule);
+  }
+  for (size_t t = 0; t < net.tensors.size(); ++t) {
+    if (net.tensors[t].role == Role::kParam) resident_[t] = values[static_cast<size_t>(net.tensors[t].param)];
+  }
+  unseen_ = std::move(values);
+}
+
+void Session::MakeInputs() {
+  const Network& net = *program_.network;
+  DType float_input = DType::kUndefined;
+  for (size_t t = 0; t < net.tensors.size(); ++t) {
+    const Role role = net.tensors[t].role;
+    if (role != Role::kInput && role != Role::kConstant) continue;
+    const DType type = Stored(program_.dtypes[t], job_.precision);
+    if (role == Role::kInput && IsFloating(type) && float_input == DType::kUndefined) float_input = type;
+    resident_[t] = rt_.MakeResident(program_.sizes[t], type, role == Role::kInput ? Category::kInputs : Category::kBuffers);
+    if (job_.memory_format == MemoryFormat::kChannelsLast && role == Role::kInput && program_.sizes[t].size() == 4) {
+      resident_[t].impl()->meta = MakeMeta(program_.sizes[t], ChannelsLastStrides(program_.sizes[t]), type);
+    }
+  }
+  if (net.outputs.empty()) return;
+  const size_t out = static_cast<size_t>(net.outputs[0]);
+  const MetaRef meta = MakeMeta(program_.sizes[out], ContiguousStrides(program_.sizes[out]), DType::kFloat32);
+  labels_ = MakeLabels(rt_, job_, *meta, float_input);
+}
+
+void Session::StepOptimizer(const std::vector<OptimizedParam*>& params) {
+  OptimizerStep step{rt_, job_.optimizer_impl, options_, params};
+  optimizer_->step(step);
+}
+
+void Session::MakeOptimizer() {
+  optimizer_ = Optimizers().Find(job_.optimizer);
+  options_ = Merge(optimizer_->defaults, job_.optimizer_options);
+  optimized_.resize(leaves_.size());
+  std::vector<OptimizedParam*> all;
+  for (size_t i = 0; i < leaves_.size(); ++i) {
+    optimized_[i].leaf = leaves_[i].get();
+    all.push_back(&optimized_[i]);
+  }
+  OptimizerStep step{rt_, job_.optimizer_impl, options_, all};
+  if (optimizer_->construct != nullptr) optimizer_->construct(step);
+}
+
+void Session::EnterPhase(Phase phase) {
+  rt_.recorder().phase = phase;
+  rt_.recorder().pass = phase == Phase::kBackward ? Pass::kBackward : Pass::kForward;
+  rt_.recorder().thread = phase == Phase::kBackward ? 1 : 0;
+}
+
+void Session::Run() {
+  rt_.recorder().op = "init";
+  MakeParameters();
+  MakeInputs();
+  MakeOptimizer();
+  if (job_.ema.has_value()) {
+    for (const auto& leaf : unseen_) ema_.push_back(rt_.MakeResident(leaf.sizes(), leaf.dtype(), Category::kBuffers));
+  }
+  for (int16_t step = 0; step < job_.steps; ++step) Step(step);
+  rt_.recorder().trace.steps = static_cast<int16_t>(job_.steps);
+}
+
+void Session::Step(int16_t step) {
+  Recorder& r = rt_.recorder();
+  r.step = step;
+  r.ResetPeaks();
+  r.AddMark("step_start");
+  for (int64_t micro = 0; micro < job_.accumulate; ++micro) MicroBatch(micro, micro + 1 == job_.accumulate);
+  OptimizerPhase();
+}
+
+void Session::ForwardAndLoss() {
+  if (IsAmp(job_.precision)) rt_.EnterAutocast(ComputeType(job_.precision), job_.autocast_cache);
+  if (job_.outputs == Outputs::kDrop) {
+    loss_ = ComputeLoss(rt_, job_, forward_.Run(), labels_);
+  } else {
+    out_ = forward_.Run();
+    loss_ = ComputeLoss(rt_, job_, out_, labels_);
+  }
+  if (IsAmp(job_.precision)) rt_.ExitAutocast();
+}
+
+void Session::MicroBatch(int64_t micro, bool last) {
+  Recorder& r = rt_.recorder();
+  r.micro = static_cast<int16_t>(micro);
+  EnterPhase(Phase::kForward);
+  ForwardAndLoss();
+  if (last) r.AddMark("after_forward");
+  EnterPhase(Phase::kBackward);
+  if (micro == 0 && job_.zero_grad == ZeroGrad::kBeforeBackward) ZeroGrad();
+  {
+    Value scaled = job_.accumulate > 1 ? rt_.Call("div", {loss_}, {{Key::kScalar, static_cast<double>(job_.accumulate)}}) : loss_;
+    if (job_.grad_scaler) {
+      if (scaler_.empty()) scaler_.push_back(rt_.MakeResident({}, DType::kFloat32, Category::kOptimizerState));
+      scaled = rt_.Call("mul", {scaled, scaler_[0]});
+    }
+    rt_.Backward(scaled);
+  }
+  if (last) r.AddMark("after_backward");
+  if (job_.outputs == Outputs::kDrop) loss_.reset();
+  r.node = kNone;
+  r.call = 0;
+}
+
+void Session::OptimizerPhase() {
+  Recorder& r = rt_.recorder();
+  if (job_.outputs == Outputs::kDropBeforeStep) {
+    out_.reset();
+    loss_.reset();
+  }
+  EnterPhase(Phase::kOptimizer);
+  r.op = "optimizer";
+  if (job_.clip_grad.has_value()) ClipGradients();
+  r.Touch();
+  std::vector<OptimizedParam*> ready;
+  for (OptimizedParam& p : optimized_) {
+    if (p.leaf->grad) ready.push_back(&p);
+  }
+  if (!job_.optimizer_in_backward && !ready.empty()) StepOptimizer(ready);
+  r.AddMark("after_optimizer");
+  if (job_.zero_grad == ZeroGrad::kAfterStep) ZeroGrad();
+  r.AddMark("after_zero_grad");
+  if (job_.evaluate.has_value()) Evaluate();
+}
+
+// torch.nn.utils.clip_grad_norm_: a norm per gradient, their stack, its norm, the clip coefficient; scaling is in place.
+void Session::ClipGradients() {
+  std::vector<Value> norms;
+  for (const OptimizedParam& p : optimized_) {
+    if (p.leaf->grad) norms.push_back(rt_.Empty({}, p.leaf->grad.dtype()));
+  }
+  if (norms.empty()) return;
+  const Dims count = {static_cast<int64_t>(norms.size())};
+  const Value stacked = rt_.Empty(count, norms[0].dtype());
+  const Value total = rt_.Empty({}, norms[0].dtype());
+  const Value coefficient = rt_.Empty({}, norms[0].dtype());
+  const Value clamped = rt_.Empty({}, norms[0].dtype());
+}
+
+void Session::Evaluate() {
+  EnterPhase(Phase::kEvaluation);
+  rt_.set_grad_enabled(false);
+  if (IsAmp(job_.precision)) rt_.EnterAutocast(ComputeType(job_.precision), job_.autocast_cache);
+  forward_.Run(true);
+  if (IsAmp(job_.precision)) rt_.ExitAutocast();
+  rt_.set_grad_enabled(true);
+}
+
+void Session::ZeroGrad() {
+  if (!job_.set_to_none) return;
+  for (const auto& leaf : leaves_) leaf->grad.reset();
+}
+
+void Session::OnGradReady(void* self, Leaf& leaf) {
+  Session& s = *static_cast<Session*>(self);
+  if (!s.job_.optimizer_in_backward) return;
+  for (OptimizedParam& p : s.optimized_) {
+    if (p.leaf != &leaf) continue;
+    s.StepOptimizer({&p});
+    leaf.grad.reset();
+  }
+}
+
+void Session::OnRecompute(void* self, Region& region) { static_cast<Session*>(self)->forward_.Recompute(region); }
+
+}  // namespace memcrest

@@ -1,0 +1,69 @@
+// The training loop: builds what a script has before its first step, runs steps, and leaves a trace.
+//
+// Takes: Program, Job, the kernels' device.  Gives: Trace (events of all steps, marks), counts of parameters.
+// The loop is the one of DESIGN.md 3: micro-batches of forward, loss, backward; clipping; optimizer; zero_grad. The steps are
+// repeated `job.steps` times, so that lazily made state and values kept from the step before exist in the reported one.
+#ifndef MEMCREST_STEP_SESSION_H_
+#define MEMCREST_STEP_SESSION_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "src/eager/eager.h"
+#include "src/job/job.h"
+#include "src/step/forward.h"
+#include "src/step/optimizer.h"
+#include "src/step/program.h"
+
+namespace memcrest {
+
+class Session {
+ public:
+  // All references must outlive the session. `region_calls`: CheckpointedCalls().
+  Session(const Program& program, const Job& job, const KernelDevice& device, std::vector<bool> region_calls);
+  ~Session();
+
+  void Run();
+  Eager& rt() { return rt_; }
+  int64_t parameter_count() const { return parameter_count_; }
+  int64_t trainable_count() const { return trainable_count_; }
+  Bytes parameter_bytes() const { return parameter_bytes_; }
+
+ private:
+  void MakeParameters();
+  void MakeInputs();
+  void MakeOptimizer();
+  void Step(int16_t step);
+  void MicroBatch(int64_t micro, bool last);
+  void ForwardAndLoss();
+  void OptimizerPhase();
+  void Evaluate();
+  void ClipGradients();
+  void ZeroGrad();
+  void StepOptimizer(const std::vector<OptimizedParam*>& params);
+  void EnterPhase(Phase phase);
+
+  static void OnGradReady(void* self, Leaf& leaf);
+  static void OnRecompute(void* self, Region& region);
+
+  const Program& program_;
+  const Job& job_;
+  Eager rt_;
+  std::vector<std::unique_ptr<Leaf>> leaves_;   // trainable parameters, in registration order
+  std::vector<Value> resident_;                 // by TensorId
+  std::vector<Value> unseen_;                   // parameters and buffers that no node reads
+  std::vector<Value> ema_;
+  std::vector<Value> scaler_;                   // GradScaler's device scalars
+  Value labels_, out_, loss_;
+  const OptimizerEntry* optimizer_ = nullptr;
+  OptimizerOptions options_;
+  std::vector<OptimizedParam> optimized_;
+  Forward forward_;
+  int64_t parameter_count_ = 0, trainable_count_ = 0;
+  Bytes parameter_bytes_ = 0;
+};
+
+}  // namespace memcrest
+
+#endif  // MEMCREST_STEP_SESSION_H_
