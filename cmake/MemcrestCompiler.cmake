@@ -10,7 +10,9 @@ endif()
 
 find_program(MEMCREST_CCACHE ccache)
 if(MEMCREST_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${MEMCREST_CCACHE}")
+  # ccache handles files with a precompiled header only when told that their defines and dates do not matter.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros "${MEMCREST_CCACHE}")
 endif()
 
 add_library(memcrest_warnings INTERFACE)

@@ -3,19 +3,14 @@
 # The library and the binary need Abseil, Boost (headers), CLI11 and nlohmann-json; only the tests need GoogleTest and ONNX.
 find_package(Threads REQUIRED)
 find_package(absl REQUIRED)
-find_package(Boost REQUIRED)
+find_package(Boost REQUIRED CONFIG)
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
-
-file(GLOB memcrest_protos CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/proto/*.proto")
-if(memcrest_protos)
-  find_package(Protobuf REQUIRED)
-endif()
 
 if(MEMCREST_BUILD_TESTS)
   find_package(GTest REQUIRED)
   include(MemcrestOnnx)
 endif()
 if(MEMCREST_BUILD_BENCH)
-  find_package(benchmark)
+  find_package(benchmark REQUIRED)
 endif()

@@ -30,6 +30,7 @@ function(memcrest_library folder)
     add_library(${target} STATIC ${sources})
     target_link_libraries(${target} PRIVATE
         $<BUILD_INTERFACE:memcrest_warnings> $<BUILD_INTERFACE:memcrest_sanitizers>)
+    memcrest_precompile(${target} lib)
   else()
     add_library(${target} INTERFACE)
   endif()
@@ -60,6 +61,7 @@ function(memcrest_test folder)
   target_link_libraries(${target} PRIVATE
       ${support} memcrest ${arg_LINKS} GTest::gmock_main memcrest_warnings memcrest_sanitizers)
   target_compile_definitions(${target} PRIVATE MEMCREST_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  memcrest_precompile(${target} test)
   # ONNX and protobuf are not instrumented: their containers look overflown to the address sanitizer.
   gtest_discover_tests(${target} TEST_PREFIX "${folder}." DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
       PROPERTIES TIMEOUT 300 ENVIRONMENT "ASAN_OPTIONS=detect_container_overflow=0")
@@ -88,4 +90,15 @@ function(memcrest_test_support name)
   target_link_libraries(memcrest_${name}
       PUBLIC ${earlier} ${arg_DEPS} ${arg_LINKS} PRIVATE memcrest_warnings memcrest_sanitizers)
   set_property(GLOBAL APPEND PROPERTY MEMCREST_TEST_SUPPORT memcrest_${name})
+endfunction()
+
+# memcrest_bench(<name> [SOURCES <file>...]): the benchmark binary <name>_bench of bench/<name>_bench.cc and SOURCES.
+function(memcrest_bench name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES")
+  if(NOT EXISTS "${PROJECT_SOURCE_DIR}/bench/${name}_bench.cc")
+    return()
+  endif()
+  add_executable(${name}_bench "${PROJECT_SOURCE_DIR}/bench/${name}_bench.cc" ${arg_SOURCES})
+  target_link_libraries(${name}_bench PRIVATE
+      memcrest benchmark::benchmark_main memcrest_warnings memcrest_sanitizers)
 endfunction()

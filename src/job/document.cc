@@ -36,7 +36,7 @@ std::string WhereIn(const Source& source, size_t offset) {
   size_t begin = offset;
   while (begin > 0 && text[begin - 1] != '\n') --begin;
   size_t line = 1;
-  for (size_t i = 0; i < begin; ++i) line += text[i] == '\n' ? 1 : 0;
+  for (size_t i = 0; i < begin; ++i) line += text[i] == '\n' ? size_t{1} : size_t{0};
   const size_t column = offset - begin;
   if (column > kShownColumns) return absl::StrCat(source.name, ":", line, ":", column + 1);
   std::string shown, caret;

@@ -51,12 +51,18 @@ class AttributeDecoder {
     }
     if (!cursor.ok()) return context_.FailWire(cursor, "AttributeProto");
     if (out_.kind == Kind::kNone && out_.ref_attr.empty()) out_.kind = implied;
-    if (!out_.name.empty()) return true;
-    return context_.FailAt(message.data(), "E0212", "an attribute has no name", absl::StrCat("it belongs to a ", Quoted(owner_)),
-                           "export the model again");
+    if (out_.name.empty()) return Fail(message, "an attribute has no name");
+    const bool one_tensor = out_.kind != Kind::kTensor || out_.tensors.size() == 1;
+    const bool one_graph = out_.kind != Kind::kGraph || out_.graphs.size() == 1;
+    return (one_tensor && one_graph) || Fail(message, absl::StrCat("attribute ", Quoted(out_.name), " lacks its value"));
   }
 
  private:
+  bool Fail(absl::string_view message, absl::string_view what) {
+    return context_.FailAt(message.data(), "E0212", what, absl::StrCat("it belongs to a ", Quoted(owner_)),
+                           "export the model again");
+  }
+
   // Counts repeated entries first, so that vectors are allocated once.
   bool Reserve(absl::string_view message) {
     size_t ints = 0, floats = 0, strings = 0;

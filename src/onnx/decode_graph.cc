@@ -37,37 +37,26 @@ class Splitter {
     for (const PartField& field : fields) list_of_[field.number] = field.list;
   }
 
-  // Counts, then fills: the lists are allocated once, after the budget agreed.
   bool Split(absl::string_view message, absl::string_view* name) {
-    std::array<size_t, kFieldNumbers> counts{};
-    Cursor counter(message);
-    while (counter.Next()) {
-      if (ListOf(counter) != nullptr) ++counts[counter.tag() >> 3];
-      if (counter.tag() == BytesTag(name_field_)) *name = counter.bytes();
-    }
-    if (!counter.ok()) return context_.FailWire(counter, "GraphProto");
-    if (!Reserve(counts)) return false;
     Cursor cursor(message);
     while (cursor.Next()) {
-      if (Messages* const list = ListOf(cursor); list != nullptr) list->push_back(cursor.bytes());
+      if (cursor.tag() == BytesTag(name_field_)) {
+        *name = cursor.bytes();
+      } else if (Messages* const list = ListOf(cursor); list != nullptr) {
+        if (!context_.Charge(kViewCost)) return false;
+        list->push_back(cursor.bytes());
+      }
     }
-    return true;
+    return cursor.ok() || context_.FailWire(cursor, "GraphProto");
   }
 
  private:
+  static constexpr int64_t kViewCost = 3 * sizeof(absl::string_view);  // while a vector grows, old and new exist
+
   Messages* ListOf(const Cursor& cursor) const {
     const uint32_t number = cursor.tag() >> 3;
     if (cursor.type() != WireType::kBytes || number >= kFieldNumbers || list_of_[number] == nullptr) return nullptr;
     return &(parts_.*list_of_[number]);
-  }
-  bool Reserve(const std::array<size_t, kFieldNumbers>& counts) {
-    for (size_t number = 0; number < counts.size(); ++number) {
-      if (counts[number] == 0) continue;
-      if (!context_.Charge(static_cast<int64_t>(counts[number] * sizeof(absl::string_view)))) return false;
-      Messages& list = parts_.*list_of_[number];
-      list.reserve(list.size() + counts[number]);
-    }
-    return true;
   }
 
   const uint32_t name_field_;

@@ -10,6 +10,8 @@
 namespace memcrest::onnx {
 namespace {
 
+constexpr int64_t kDimCost = 56;  // in the literal, twice while that grows, and in the value's shape
+
 // What a TensorProto says beside what a Literal keeps.
 struct Stored {
   absl::string_view message;
@@ -28,7 +30,7 @@ bool ReadPackedDims(absl::string_view packed, Context& context, Literal* literal
   while (!cursor.at_end()) {
     uint64_t dim = 0;
     if (!cursor.ReadVarint(&dim)) return context.FailWire(cursor, "TensorProto");
-    if (!context.Charge(sizeof dim)) return false;
+    if (!context.Charge(kDimCost)) return false;
     literal->dims.push_back(static_cast<int64_t>(dim));
   }
   return true;
@@ -45,7 +47,7 @@ bool ReadExternalEntry(absl::string_view message, Context& context, Stored* stor
 
 bool ReadField(const Cursor& cursor, Context& context, Literal* literal, Stored* stored) {
   switch (cursor.tag()) {
-    case VarintTag(1): literal->dims.push_back(cursor.integer()); return context.Charge(sizeof(int64_t));
+    case VarintTag(1): literal->dims.push_back(cursor.integer()); return context.Charge(kDimCost);
     case BytesTag(1): return ReadPackedDims(cursor.bytes(), context, literal);
     case VarintTag(2): stored->data_type = cursor.integer(); return true;
     case BytesTag(8): literal->name = cursor.bytes(); return true;
@@ -214,7 +216,7 @@ bool DecodeSparseTensor(absl::string_view message, absl::string_view owner, Cont
       if (!ReadPackedDims(cursor.bytes(), context, &shape)) return false;
     } else if (cursor.tag() == VarintTag(3)) {
       shape.dims.push_back(cursor.integer());
-      if (!context.Charge(sizeof(int64_t))) return false;
+      if (!context.Charge(kDimCost)) return false;
     }
   }
   if (!cursor.ok()) return context.FailWire(cursor, "SparseTensorProto");

@@ -10,7 +10,8 @@ namespace memcrest::onnx {
 namespace {
 
 constexpr ValueId kUnbound = -2;
-constexpr int64_t kCallCost = 128;
+// Temporaries of one call; charged like lasting memory, since they bound the time that many calls take.
+constexpr size_t kCallCost = 128, kValueCost = 8, kRenameCost = 48, kArgumentCost = 48;
 // Old name to new name of the values around a sub-graph; "" for an optional input that the call leaves out.
 using Renames = absl::flat_hash_map<absl::string_view, absl::string_view>;
 
@@ -52,7 +53,9 @@ class CallExpander {
       : function_(function), body_(function.body), call_(call), names_(names), context_(context), caller_(caller), out_(out) {}
 
   bool Expand() {
-    if (!context_.Charge(kCallCost) || !CheckArity()) return false;
+    const size_t cost = kCallCost + body_.values.size() * (kValueCost + (function_.has_sub_graphs ? kRenameCost : 0)) +
+                        (call_.attributes.size() + function_.defaults.size()) * kArgumentCost;
+    if (!context_.Charge(static_cast<int64_t>(cost)) || !CheckArity()) return false;
     prefix_ = names_.PrefixOf(call_);
     for (const Attribute& attribute : call_.attributes) arguments_.emplace(attribute.name, &attribute);
     for (const Attribute& attribute : function_.defaults) arguments_.emplace(attribute.name, &attribute);
@@ -122,7 +125,7 @@ class CallExpander {
 
   bool CopyNodes() {
     for (const Node& node : body_.nodes) {
-      if (!CopyNode(node, renames_, /*nested=*/false, &out_.emplace_back())) return false;
+      if (!CopyNode(node, renames_, &out_.emplace_back())) return false;
       for (ValueId& input : out_.back().inputs) input = Mapped(input);
       for (ValueId& output : out_.back().outputs) output = Mapped(output);
     }
@@ -145,7 +148,7 @@ class CallExpander {
   }
 
   // Everything but the ids, which stay the body's.
-  bool CopyNode(const Node& from, const Renames& around, bool nested, Node* to) {
+  bool CopyNode(const Node& from, const Renames& around, Node* to) {
     if (!context_.Charge(CostOf(from) + static_cast<int64_t>(prefix_.size()))) return false;
     to->op_type = from.op_type;
     to->domain = from.domain;
@@ -157,13 +160,13 @@ class CallExpander {
     to->function = from.function >= 0 ? from.function : function_.origin;
     to->attributes.reserve(from.attributes.size());
     for (const Attribute& attribute : from.attributes) {
-      if (!CopyAttribute(attribute, around, nested, &to->attributes)) return false;
+      if (!CopyAttribute(attribute, around, &to->attributes)) return false;
     }
     return true;
   }
 
-  bool CopyAttribute(const Attribute& from, const Renames& around, bool nested, std::vector<Attribute>* to) {
-    if (!from.ref_attr.empty()) return ResolveReference(from, nested, to);
+  bool CopyAttribute(const Attribute& from, const Renames& around, std::vector<Attribute>* to) {
+    if (!from.ref_attr.empty()) return ResolveReference(from, to);
     if (!context_.Charge(CostOf(from))) return false;
     to->push_back(WithoutGraphs(from));
     for (const auto& graph : from.graphs) {
@@ -176,17 +179,15 @@ class CallExpander {
   }
 
   // The call's argument, else the function's default, else nothing: then the operator's own default holds.
-  bool ResolveReference(const Attribute& from, bool nested, std::vector<Attribute>* to) {
+  bool ResolveReference(const Attribute& from, std::vector<Attribute>* to) {
     const auto argument = arguments_.find(from.ref_attr);
     if (argument == arguments_.end()) return true;
     const Attribute& bound = *argument->second;
+    // Sub-graphs as arguments would multiply without bound, and would see the caller's values from inside the body.
+    if (!bound.graphs.empty()) return Fail(absl::StrCat("attribute ", Quoted(from.ref_attr), " passes a sub-graph to it"));
     if (!context_.Charge(CostOf(bound))) return false;
     to->push_back(WithoutGraphs(bound));
     to->back().name = from.name;
-    if (bound.graphs.empty()) return true;
-    // A sub-graph passed as an argument sees the caller's values, so it fits only where those are in reach by their names.
-    if (nested) return Fail(absl::StrCat("attribute ", Quoted(from.ref_attr), " passes a sub-graph into a sub-graph"));
-    to->back().graphs = bound.graphs;
     return true;
   }
 
@@ -209,7 +210,7 @@ class CallExpander {
     }
     to->nodes.reserve(from.nodes.size());
     for (const Node& node : from.nodes) {
-      if (!CopyNode(node, inner, /*nested=*/true, &to->nodes.emplace_back())) return false;
+      if (!CopyNode(node, inner, &to->nodes.emplace_back())) return false;
       for (ValueId& input : to->nodes.back().inputs) {
         if (input != kNoValue && absent[static_cast<size_t>(input)]) input = kNoValue;
       }

@@ -92,10 +92,15 @@ Slot Frame::Get(onnx::ValueId id) const {
 }
 
 void Frame::Set(onnx::ValueId id, Slot slot) {
+  if (slot.state == State::kSequence) return SetSequence(id, std::move(slot.sequence));
   const size_t i = static_cast<size_t>(id);
   states[i] = slot.state;
-  if (slot.state == State::kSequence) sequences[id] = std::move(slot.sequence);
   values[i] = std::move(slot.value);
+}
+
+void Frame::SetSequence(onnx::ValueId id, Sequence sequence) {
+  states[static_cast<size_t>(id)] = State::kSequence;
+  sequences[id] = std::move(sequence);
 }
 
 Slot Frame::GetByName(absl::string_view name) const {

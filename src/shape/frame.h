@@ -46,6 +46,7 @@ struct Frame {
 
   Slot Get(onnx::ValueId id) const;
   void Set(onnx::ValueId id, Slot slot);
+  void SetSequence(onnx::ValueId id, Sequence sequence);
   // A value of this or an enclosing graph by name, as a sub-graph captures it. kUnset if there is none.
   Slot GetByName(absl::string_view name) const;
 
@@ -80,6 +81,7 @@ struct Session {
   std::map<std::string, Tally> without_rule;    // operator -> A0401
   std::map<std::string, Tally> data_dependent;  // operator -> A0402
   std::map<std::string, Tally> undetermined;    // operator -> A0403
+  std::map<std::string, Tally> frozen;          // operator -> A0406
   int64_t body_nodes_left = 2'000'000;          // nodes that runs of sub-graph bodies may still visit
 };
 

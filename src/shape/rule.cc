@@ -84,6 +84,10 @@ void RuleContext::OutSlot(int i, Slot slot) {
   if (Wants(i)) frame_.Set(node_->outputs[static_cast<size_t>(i)], std::move(slot));
 }
 
+void RuleContext::OutSequence(int i, Sequence sequence) {
+  if (Wants(i)) frame_.SetSequence(node_->outputs[static_cast<size_t>(i)], std::move(sequence));
+}
+
 BoundValue& RuleContext::Bounded(int i, DType dtype, Dims largest) {
   if (Wants(i)) Count(session_.data_dependent);
   BoundValue& value = Out(i, dtype, std::move(largest));

@@ -64,10 +64,13 @@ class RuleContext {
   // Output 0 has the sizes of input `like`.
   BoundValue& Same(int like = 0) { return Out(0, Type(like), Sizes(like)); }
   void OutSlot(int i, Slot slot);
+  void OutSequence(int i, Sequence sequence);
   // As Out, for sizes that depend on data and are the largest possible (A0402).
   BoundValue& Bounded(int i, DType dtype, Dims largest);
   // As Out, for sizes that nothing bounds before the run: the declared ones if they can be evaluated, else `guess` (A0403).
   BoundValue& Undetermined(int i, DType dtype, Dims guess);
+  // Notes that a size frozen by the exporter was recomputed (A0406).
+  void CountFrozen() const { Count(session_.frozen); }
   // The result is as for an operator without rule: declared sizes, else those of input 0 (A0401).
   void Fallback();
   void FallbackFor(int i);

@@ -33,6 +33,12 @@ inline DType DTypeOf(int64_t number) {
   return number > 0 && number < kDTypeCount ? static_cast<DType>(number) : DType::kUndefined;
 }
 
+// Adds [begin, end) to `sizes`.
+template <typename Iterator>
+void Append(Dims* sizes, Iterator begin, Iterator end) {
+  for (; begin != end; ++begin) sizes->push_back(*begin);
+}
+
 // Output 0 like input 0; for tables.
 inline void LikeFirst(RuleContext& c) { c.Same(); }
 

@@ -17,18 +17,11 @@ const onnx::Graph* Body(const RuleContext& c, absl::string_view attribute) {
   return a != nullptr && !a->graphs.empty() ? a->graphs[0].get() : nullptr;
 }
 
-Slot TensorSlot(DType dtype, Dims sizes) {
-  Slot slot;
-  slot.state = State::kTensor;
-  slot.value.known = true;
-  slot.value.dtype = dtype;
-  slot.value.sizes = std::move(sizes);
-  return slot;
-}
-Slot IntSlot(DType dtype, Dims sizes, int64_t value) {
-  Slot slot = TensorSlot(dtype, std::move(sizes));
-  SetInts(&slot.value, {value});
-  return slot;
+void SetTensor(Slot* slot, DType dtype, const Dims& sizes) {
+  slot->state = State::kTensor;
+  slot->value.known = true;
+  slot->value.dtype = dtype;
+  slot->value.sizes = sizes;
 }
 
 int64_t ElementsOf(const Slot& slot) {
@@ -42,7 +35,8 @@ int64_t ElementsOf(const Slot& slot) {
 Slot Either(const Slot& a, const Slot& b) {
   if (a.state != State::kTensor || b.state != State::kTensor) return ElementsOf(a) >= ElementsOf(b) ? a : b;
   if (a.value.sizes.size() != b.value.sizes.size()) return ElementsOf(a) >= ElementsOf(b) ? a : b;
-  Slot both = TensorSlot(a.value.dtype, a.value.sizes);
+  Slot both;
+  SetTensor(&both, a.value.dtype, a.value.sizes);
   for (size_t d = 0; d < both.value.sizes.size(); ++d) {
     both.value.sizes[d] = std::max(a.value.sizes[d], b.value.sizes[d]);
   }
@@ -124,7 +118,10 @@ class LoopRun {
     count_known_ &= condition_.has_value();
   }
   bool Trip(int64_t number) {
-    std::vector<Slot> arguments = {IntSlot(DType::kInt64, {}, number), TensorSlot(DType::kBool, {})};
+    std::vector<Slot> arguments(2);
+    SetTensor(&arguments[0], DType::kInt64, {});
+    SetInts(&arguments[0].value, {number});
+    SetTensor(&arguments[1], DType::kBool, {});
     if (condition_.has_value()) SetInts(&arguments[1].value, {1});
     arguments.insert(arguments.end(), carried_.begin(), carried_.end());
     arguments.resize(std::min(arguments.size(), body_.inputs.size()));
@@ -210,7 +207,7 @@ void Scan(RuleContext& c) {
       length = sizes[static_cast<size_t>(axis)];
       sizes.erase(sizes.begin() + axis);
     }
-    arguments.push_back(TensorSlot(c.Type(i), std::move(sizes)));
+    SetTensor(&arguments.emplace_back(), c.Type(i), sizes);
   }
   if (!c.RunBody(*body, arguments, &results)) return;
   for (int i = 0; i < c.outputs() && static_cast<size_t>(i) < results.size(); ++i) {
@@ -251,7 +248,7 @@ void SequenceMap(RuleContext& c) {
       outputs[i]->items.push_back(std::move(results[i].value));
     }
   }
-  for (int i = 0; i < c.outputs(); ++i) c.OutSlot(i, {State::kSequence, {}, outputs[static_cast<size_t>(i)]});
+  for (int i = 0; i < c.outputs(); ++i) c.OutSequence(i, outputs[static_cast<size_t>(i)]);
 }
 
 constexpr std::array kRules = {

@@ -137,7 +137,7 @@ void Col2Im(RuleContext& c) {
     return;
   }
   Dims sizes = {c.Sizes(0)[0], c.Sizes(0)[1] / area};
-  sizes.insert(sizes.end(), image.values.begin(), image.values.end());
+  Append(&sizes, image.values.begin(), image.values.end());
   c.Out(0, c.Type(0), std::move(sizes));
 }
 

@@ -30,8 +30,8 @@ void Gather(RuleContext& c) {
   if (!c.Axis(c.node().Int("axis", 0), c.Rank(0), &axis)) return;
   const Dims &data = c.Sizes(0), &indices = c.Sizes(1);
   Dims sizes(data.begin(), data.begin() + axis);
-  sizes.insert(sizes.end(), indices.begin(), indices.end());
-  sizes.insert(sizes.end(), data.begin() + axis + 1, data.end());
+  Append(&sizes, indices.begin(), indices.end());
+  Append(&sizes, data.begin() + axis + 1, data.end());
   BoundValue& out = c.Out(0, c.Type(0), std::move(sizes));
   if (c.failed() || !HasHost(c.In(0)) || !c.In(1).has_ints || !IsSmall(out.sizes)) return;
   const std::vector<int64_t> positions = GatherPositions(c.In(0), c.In(1).ints, static_cast<size_t>(axis));
@@ -83,7 +83,7 @@ void GatherNd(RuleContext& c) {
   const Dims &data = c.Sizes(0), &indices = c.Sizes(1);
   const int64_t depth = indices.back();
   Dims sizes(indices.begin(), indices.end() - 1);
-  sizes.insert(sizes.end(), data.begin() + batch_dims + depth, data.end());
+  Append(&sizes, data.begin() + batch_dims + depth, data.end());
   BoundValue& out = c.Out(0, c.Type(0), std::move(sizes));
   if (c.failed() || batch_dims != 0 || !HasHost(c.In(0)) || !c.In(1).has_ints || !IsSmall(out.sizes)) return;
   const int64_t inner = NumElements(DimSpan(data).subspan(static_cast<size_t>(depth)));

@@ -96,7 +96,7 @@ class EinsumSizes {
   }
   bool Result(RuleContext& c, const Term& term, Dims* sizes) const {
     for (size_t k = 0; k <= term.letters.size(); ++k) {
-      if (k == term.ellipsis) sizes->insert(sizes->end(), dots_.begin(), dots_.end());
+      if (k == term.ellipsis) Append(sizes, dots_.begin(), dots_.end());
       if (k == term.letters.size()) break;
       const auto it = size_.find(term.letters[k]);
       if (it == size_.end()) return c.Fail("the result has a subscript that no operand has");

@@ -277,16 +277,29 @@ void Where(RuleContext& c) {
   out.has_floats = yes.has_floats;
 }
 
-// Clip with bounds as inputs (opset 11 on) or attributes; only integers are computed.
+// A bound of Clip: input `i` (opset 11 on), else an attribute, else none. nullopt if it is unknown.
+std::optional<double> ClipBound(const RuleContext& c, int i, absl::string_view attribute, double otherwise) {
+  if (!c.Has(i)) return c.node().Float(attribute, otherwise);
+  if (!HasHost(c.In(i)) || NumElements(c.Sizes(i)) != 1) return std::nullopt;
+  return AsDouble(c.In(i), 0);
+}
+
 void Clip(RuleContext& c) {
   BoundValue& out = c.Same();
   const BoundValue& in = c.In(0);
-  if (!in.has_ints || !IsSmall(out.sizes)) return;
-  const auto bound = [&](int input, int64_t otherwise) { return c.Has(input) ? c.Scalar(input) : std::optional(otherwise); };
-  const std::optional<int64_t> low = bound(1, INT64_MIN), high = bound(2, INT64_MAX);
-  if (!low.has_value() || !high.has_value()) return;
+  const std::optional<double> low = ClipBound(c, 1, "min", -HUGE_VAL), high = ClipBound(c, 2, "max", HUGE_VAL);
+  if (!HasHost(in) || !IsSmall(out.sizes) || !low.has_value() || !high.has_value()) return;
+  if (in.has_floats) {
+    std::vector<double> result;
+    for (const double x : in.floats) result.push_back(std::min(std::max(x, *low), *high));
+    return SetFloats(&out, std::move(result));
+  }
+  // Integers stay exact unless a bound replaces them.
   std::vector<int64_t> result;
-  for (const int64_t x : in.ints) result.push_back(std::min(std::max(x, *low), *high));
+  for (const int64_t x : in.ints) {
+    const double as_double = static_cast<double>(x);
+    result.push_back(as_double < *low ? static_cast<int64_t>(*low) : as_double > *high ? static_cast<int64_t>(*high) : x);
+  }
   SetInts(&out, std::move(result));
 }
 

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "src/shape/frozen_shape.h"
 #include "src/shape/host.h"
 #include "src/shape/rule.h"
 #include "src/shape/rule_parts.h"
@@ -12,6 +13,16 @@ namespace memcrest::shape {
 namespace {
 
 void SetReshaped(RuleContext& c, Dims sizes) { CopyHost(c.In(0), &c.Out(0, c.Type(0), std::move(sizes))); }
+
+// Frees the one element of the target that the exporter froze.
+void Thaw(RuleContext& c, int64_t elements, Dims* sizes) {
+  if (!c.Has(1)) return;
+  const std::optional<size_t> frozen = FindFrozenElement(c.frame(), c.node().inputs[1], *sizes, elements);
+  if (!frozen.has_value()) return;
+  (*sizes)[*frozen] = 1;
+  (*sizes)[*frozen] = elements / NumElements(*sizes);
+  c.CountFrozen();
+}
 
 // A dimension of 0 copies the input's (unless allowzero), one of -1 takes what is left.
 void Reshape(RuleContext& c) {
@@ -33,6 +44,7 @@ void Reshape(RuleContext& c) {
   }
   const int64_t elements = NumElements(in);
   if (open >= 0) sizes[static_cast<size_t>(open)] = product == 0 ? 0 : elements / product;
+  if (open < 0 && product != elements && product > 0) Thaw(c, elements, &sizes);
   if (NumElements(sizes) != elements) {
     c.Fail(absl::StrCat(elements, " elements do not make up [", absl::StrJoin(shape.values, ", "), "]"));
     return;

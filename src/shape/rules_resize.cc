@@ -95,7 +95,7 @@ void GridSample(RuleContext& c) {
     return;
   }
   Dims sizes = {c.Sizes(0)[0], c.Sizes(0)[1]};
-  sizes.insert(sizes.end(), c.Sizes(1).begin() + 1, c.Sizes(1).end() - 1);
+  Append(&sizes, c.Sizes(1).begin() + 1, c.Sizes(1).end() - 1);
   c.Out(0, c.Type(0), std::move(sizes));
 }
 
@@ -107,7 +107,7 @@ void AffineGrid(RuleContext& c) {
     return;
   }
   Dims sizes = {size.values[0]};
-  sizes.insert(sizes.end(), size.values.begin() + 2, size.values.end());
+  Append(&sizes, size.values.begin() + 2, size.values.end());
   sizes.push_back(static_cast<int64_t>(size.values.size()) - 2);
   c.Out(0, c.Type(0), std::move(sizes));
 }

@@ -12,10 +12,7 @@ namespace memcrest::shape {
 namespace {
 
 void SetSequence(RuleContext& c, SequenceValue value) {
-  Slot slot;
-  slot.state = State::kSequence;
-  slot.sequence = std::make_shared<const SequenceValue>(std::move(value));
-  c.OutSlot(0, std::move(slot));
+  c.OutSequence(0, std::make_shared<const SequenceValue>(std::move(value)));
 }
 
 // nullptr (after failing) if input 0 is no sequence.

@@ -1,5 +1,6 @@
 #include "src/step/session.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "src/job/pattern.h"
@@ -67,6 +68,7 @@ void Session::MakeParameters() {
       values[i].impl()->meta = MakeMeta(p.dims, ChannelsLastStrides(p.dims), type);
     }
     if (leaf != nullptr) leaf->value = values[i];
+    names_.emplace_back(values[i].storage()->id, p.fqn);
     if (p.buffer) continue;
     parameter_count_ += NumElements(p.dims);
     parameter_bytes_ += RoundUp(values[i].bytes(), kGranule);
@@ -86,6 +88,7 @@ void Session::MakeInputs() {
     const DType type = Stored(program_.dtypes[t], job_.precision);
     if (role == Role::kInput && IsFloating(type) && float_input == DType::kUndefined) float_input = type;
     resident_[t] = rt_.MakeResident(program_.sizes[t], type, role == Role::kInput ? Category::kInputs : Category::kBuffers);
+    names_.emplace_back(resident_[t].storage()->id, net.tensors[t].name);
     if (job_.memory_format == MemoryFormat::kChannelsLast && role == Role::kInput && program_.sizes[t].size() == 4) {
       resident_[t].impl()->meta = MakeMeta(program_.sizes[t], ChannelsLastStrides(program_.sizes[t]), type);
     }
@@ -94,6 +97,7 @@ void Session::MakeInputs() {
   const size_t out = static_cast<size_t>(net.outputs[0]);
   const MetaRef meta = MakeMeta(program_.sizes[out], ContiguousStrides(program_.sizes[out]), DType::kFloat32);
   labels_ = MakeLabels(rt_, job_, *meta, float_input);
+  if (labels_) names_.emplace_back(labels_.storage()->id, "labels");
 }
 
 void Session::StepOptimizer(const std::vector<OptimizedParam*>& params) {

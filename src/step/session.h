@@ -29,6 +29,8 @@ class Session {
   int64_t parameter_count() const { return parameter_count_; }
   int64_t trainable_count() const { return trainable_count_; }
   Bytes parameter_bytes() const { return parameter_bytes_; }
+  // What exists before the first step, by storage: (storage, "model.fc.weight"); ascending.
+  const std::vector<std::pair<StorageId, std::string>>& names() const { return names_; }
 
  private:
   void MakeParameters();
@@ -62,6 +64,7 @@ class Session {
   Forward forward_;
   int64_t parameter_count_ = 0, trainable_count_ = 0;
   Bytes parameter_bytes_ = 0;
+  std::vector<std::pair<StorageId, std::string>> names_;
 };
 
 }  // namespace memcrest

@@ -1,0 +1,77 @@
+// memcrest simulate: the peak memory of a training job.
+#include "absl/strings/str_cat.h"
+#include "src/cli/command.h"
+#include "src/cli/output.h"
+#include "src/job/nearest.h"
+#include "src/plan/simulate.h"
+#include "src/report/renderer.h"
+
+namespace memcrest {
+namespace {
+
+constexpr Option kOptions[] = {
+    {"--format", "NAME", "text (default), json, csv, trace"},
+    {"-o,--output", "FILE", "write the report to FILE; - is standard output"},
+    {"--force", "", "overwrite FILE"},
+    {"--quiet", "", "text: the first line only"},
+    {"--verbose", "", "text: every module and tensor that the report has"},
+};
+
+absl::StatusOr<const Renderer*> RendererOf(const Arguments& arguments) {
+  const std::string name = arguments.Get("format", "text");
+  if (const Renderer* renderer = Renderers().Find(name)) return renderer;
+  std::vector<std::string> names;
+  for (const Renderer& renderer : Renderers().All()) names.push_back(renderer.name);
+  return ToStatus(Problem{"E0105", absl::StrCat("unknown format \"", name, "\""), absl::StrCat("--format ", name), "",
+                          DidYouMean(name, names)});
+}
+
+// What a user would try next, most promising first.
+std::vector<std::string> NextCommands(const Report& report, const Job& job, const Arguments& arguments) {
+  const std::string inspect = absl::StrCat("memcrest inspect ", arguments.positional[0]);
+  if (report.fits()) return {inspect};
+  std::vector<std::string> next;
+  const bool optimizer_peak = !report.devices.empty() && report.devices[0].peak.phase == "optimizer";
+  if (optimizer_peak && job.optimizer_impl == OptimizerImpl::kForeach) {
+    next.push_back(absl::StrCat(arguments.command_line, " --optimizer-impl fused"));
+  } else if (!job.checkpoint.on()) {
+    next.push_back(absl::StrCat(arguments.command_line, " --checkpoint all-blocks"));
+  }
+  if (const auto batch = job.bind.find("batch"); batch != job.bind.end() && batch->second > 1) {
+    next.push_back(absl::StrCat(arguments.command_line, " --bind batch=", batch->second / 2));
+  }
+  next.push_back(inspect);
+  return next;
+}
+
+// The first line of a text.
+std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n') + 1); }
+
+int RunSimulate(const Arguments& arguments, Console& console) {
+  const absl::StatusOr<const Renderer*> renderer = RendererOf(arguments);
+  if (!renderer.ok()) return Fail(renderer.status(), console);
+  const absl::StatusOr<Job> job = JobOf(arguments);
+  if (!job.ok()) return Fail(job.status(), console);
+  absl::StatusOr<Report> report = Simulate(arguments.positional[0], *job);
+  if (!report.ok()) return Fail(report.status(), console);
+  report->next = NextCommands(*report, *job, arguments);
+
+  const std::string path = arguments.Get("output");
+  RenderOptions options;
+  options.color = console.color && (path.empty() || path == "-");
+  options.verbose = arguments.Has("verbose");
+  std::string text = (*renderer)->render(*report, options);
+  if (arguments.Has("quiet") && (*renderer)->name == absl::string_view("text")) text = FirstLine(text);
+  const absl::Status written = WriteOutput(path, text, arguments.Has("force"), console);
+  if (!written.ok()) return Fail(written, console);
+  return report->fits() ? kFits : kDoesNotFit;
+}
+
+}  // namespace
+
+void RegisterSimulate(CommandRegistry& registry) {
+  registry.Add({"simulate", "the peak memory of a training job, when it is reached and what fills it", "MODEL.onnx", true, kOptions,
+                RunSimulate, "memcrest simulate gpt2.onnx --bind batch=8,seq=1024 --precision amp-bf16 --device a100-80gb"});
+}
+
+}  // namespace memcrest

@@ -1,0 +1,77 @@
+#include "src/job/load.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "src/job/job_fields.h"
+#include "src/job/validate.h"
+
+namespace memcrest {
+namespace {
+
+template <class T>
+std::string FlagName(const Field<T>& field) {
+  return field.flag[0] != '\0' ? field.flag : absl::StrReplaceAll(field.name, {{"_", "-"}});
+}
+
+template <class T>
+void AddFlags(bool parallel, std::vector<JobFlag>& flags) {
+  for (const Field<T>& field : FieldsOf<T>()) {
+    if (field.metavar[0] != '\0') flags.push_back({FlagName(field), field.metavar, field.help, parallel});
+  }
+}
+
+// A flag as the file would have said it: a message with one field.
+template <class T>
+bool ReadFlag(const std::string& name, const std::string& value, std::vector<Problem>& problems, T& out) {
+  for (const Field<T>& field : FieldsOf<T>()) {
+    if (field.metavar[0] == '\0' || FlagName(field) != name) continue;
+    const Source none;
+    Doc message;
+    message.kind = Doc::Kind::kMap;
+    message.items.push_back(StringDoc(value));
+    message.items[0].key = field.name;
+    FieldReader(none, absl::StrCat("--", name, " ", value), problems).Message(message, out);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+const std::vector<JobFlag>& JobFlags() {
+  static const std::vector<JobFlag>* const kFlags = [] {
+    auto* flags = new std::vector<JobFlag>;
+    AddFlags<Job>(false, *flags);
+    AddFlags<Parallel>(true, *flags);
+    return flags;
+  }();
+  return *kFlags;
+}
+
+void ReadJob(const Source& source, Job& job, std::vector<Problem>& problems) {
+  const absl::StatusOr<Doc> doc = ParseDocument(source);
+  if (doc.ok()) {
+    FieldReader(source, "", problems).Message(*doc, job);
+  } else {
+    problems.push_back(Problem{"E0103", std::string(doc.status().message()), "", "", ""});
+  }
+}
+
+absl::StatusOr<Job> LoadJob(const std::string& job_file, const FlagValues& flags) {
+  Job job;
+  std::vector<Problem> problems;
+  if (!job_file.empty()) {
+    MEMCREST_ASSIGN_OR_RETURN(const Source source, ReadSource(job_file));
+    MEMCREST_RETURN_IF_ERROR(ParseDocument(source).status());
+    ReadJob(source, job, problems);
+  }
+  for (const auto& [name, value] : flags) {
+    ReadFlag(name, value, problems, job) || ReadFlag(name, value, problems, job.parallel);
+  }
+  Settle(job);
+  Validate(job, problems);
+  MEMCREST_RETURN_IF_ERROR(ToStatus(problems));
+  return job;
+}
+
+}  // namespace memcrest

@@ -1,0 +1,29 @@
+// The one table of what is read but not simulated yet.
+#include "src/job/validate.h"
+
+namespace memcrest {
+namespace {
+
+constexpr NotYet kNotYet[] = {
+    {"lora", [](const Job& j) { return j.lora.has_value(); }, "leave it out, or freeze the base model and train a module"},
+    {"quantize", [](const Job& j) { return j.quantize.has_value(); }, "leave it out"},
+    {"input_require_grads", [](const Job& j) { return j.input_require_grads; }, "leave it out"},
+    {"offload.saved_tensors", [](const Job& j) { return j.offload.saved_tensors; }, "leave it out, or use checkpoint"},
+    {"checkpoint.policy", [](const Job& j) { return !j.checkpoint.policy.empty(); }, "checkpoint whole modules"},
+    {"checkpoint.reentrant", [](const Job& j) { return j.checkpoint.reentrant; }, "use the non-reentrant form"},
+    {"checkpoint.nested", [](const Job& j) { return j.checkpoint.nested; }, "checkpoint the outer modules only"},
+    {"checkpoint.via", [](const Job& j) { return !j.checkpoint.via.empty(); }, "name the modules"},
+    {"ema", [](const Job& j) { return j.ema.has_value(); }, "leave it out"},
+    {"evaluate", [](const Job& j) { return j.evaluate.has_value(); }, "leave it out"},
+    {"optimizer_in_backward", [](const Job& j) { return j.optimizer_in_backward; }, "leave it out"},
+    {"parallel.engine", [](const Job& j) { return j.parallel.engine != Engine::kSingle; },
+     "leave the message parallel out: the job is simulated on one device"},
+    {"parallel", [](const Job& j) { return j.parallel.engine == Engine::kSingle && j.parallel.world() > 1; },
+     "leave the message parallel out: the job is simulated on one device"},
+};
+
+}  // namespace
+
+absl::Span<const NotYet> NotYetSupported() { return kNotYet; }
+
+}  // namespace memcrest

@@ -1,0 +1,285 @@
+#include "src/lift/fx_resolve.h"
+
+#include <algorithm>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "src/lift/aten_schema.h"
+
+namespace memcrest {
+namespace {
+
+using onnx::kNoValue;
+using onnx::ValueId;
+using Names = std::vector<absl::string_view>;
+
+bool IsOneOf(absl::string_view name, std::initializer_list<absl::string_view> list) {
+  return std::find(list.begin(), list.end(), name) != list.end();
+}
+
+bool IsView(absl::string_view base) {
+  return IsOneOf(base, {"slice", "unsqueeze", "squeeze", "view", "expand", "permute", "transpose", "t", "alias", "detach", "select",
+                        "getitem", "lift_fresh", "narrow", "split", "unbind", "chunk", "diagonal", "as_strided", "numpy_t"});
+}
+
+bool IsFactory(absl::string_view op) {
+  return IsOneOf(op, {"zeros", "ones", "full", "arange", "new_zeros", "new_ones", "new_full", "new_empty", "empty", "eye", "zeros_like",
+                      "ones_like", "full_like", "empty_like", "linspace"});
+}
+
+bool TakesScalar(absl::string_view op) { return IsOneOf(op, {"add", "sub", "rsub", "mul", "div", "pow"}); }
+
+// "to" of "_to_copy_3", "index_put" of "index_put_1": the canonical operator of an FX name; empty if there is none.
+absl::string_view OpOfName(absl::string_view base) {
+  if (base == "scalar_tensor_default") return "full";
+  const AtenSchema* const schema = FindAten(std::string("aten.").append(base.data(), base.size()));
+  return schema == nullptr ? "" : schema->op;
+}
+
+void CountRefs(const FxArg& arg, Names& seen) {
+  if (arg.kind == FxArg::Kind::kRef && std::find(seen.begin(), seen.end(), arg.text) == seen.end()) seen.push_back(arg.text);
+  for (const FxArg& item : arg.items) CountRefs(item, seen);
+}
+
+}  // namespace
+
+FxResolver::FxResolver(FxState& state) : state_(state) {
+  Names seen;
+  for (const FxNode& node : state.fx.nodes) {
+    seen.clear();
+    for (const FxArg& arg : node.call.args) CountRefs(arg, seen);
+    for (const auto& [key, arg] : node.call.kwargs) CountRefs(arg, seen);
+    for (const absl::string_view name : seen) ++named_by_[name];
+  }
+}
+
+const double* FxResolver::NumberOf(absl::string_view name) const {
+  const auto found = numbers_.find(name);
+  return found == numbers_.end() ? nullptr : &found->second;
+}
+
+void FxResolver::Resolve(int fx_index, const Names& names, const Scopes& scopes) {
+  Names unknown;
+  for (const absl::string_view name : names) {
+    if (state_.by_name.contains(name) || numbers_.contains(name)) continue;
+    if (std::find(unknown.begin(), unknown.end(), name) == unknown.end()) unknown.push_back(name);
+  }
+  if (unknown.empty()) return;
+  const Scopes callers = FxState::CallersOf(scopes);
+  const Asked asked{fx_index, &callers};
+  TakeNamed(unknown, asked);
+  if (unknown.empty()) return;
+  Assign(std::move(unknown), Candidates(state_.fx.nodes[static_cast<size_t>(fx_index)], names), asked);
+}
+
+// Values of the file that bear the very name.
+void FxResolver::TakeNamed(Names& unknown, const Asked& asked) {
+  Names rest;
+  for (const absl::string_view name : unknown) {
+    const auto found = state_.fx.value_by_name.find(name);
+    if (found == state_.fx.value_by_name.end()) rest.push_back(name);
+    else if (const TensorId id = state_.by_value[static_cast<size_t>(found->second)]; id != kNone) state_.by_name[name] = id;
+    else if (state_.LiteralOf(found->second) != nullptr) Bind(name, found->second, asked);
+    else rest.push_back(name);
+  }
+  unknown = std::move(rest);
+}
+
+// How likely a value stands for an unexplained argument: 0 best.
+int FxResolver::RankOf(ValueId v) const {
+  const int owner = state_.fx.owner[static_cast<size_t>(v)];
+  if (const onnx::Literal* const literal = state_.LiteralOf(v); literal != nullptr) {
+    const bool shape = literal->dtype == DType::kInt64 && literal->dims.size() <= 1;
+    return shape && absl::StartsWith(literal->name, "val_") ? 3 : 1;
+  }
+  if (owner < 0) return 0;
+  if (IsHostTarget(state_.fx.nodes[static_cast<size_t>(owner)].call.target)) return 4;
+  return state_.fx.is_result[static_cast<size_t>(v)] ? 0 : 2;
+}
+
+std::vector<ValueId> FxResolver::Candidates(const FxNode& node, const Names& names) const {
+  std::vector<ValueId> candidates;
+  for (const ValueId v : state_.fx.ExternalInputs(node)) {
+    TensorId tensor = state_.by_value[static_cast<size_t>(v)];
+    const ParamId param = state_.LiteralOf(v) != nullptr ? state_.params.OfName(state_.ValueAt(v).name) : kNone;
+    const bool explained = std::any_of(names.begin(), names.end(), [&](absl::string_view name) {
+      const auto known = state_.by_name.find(name);
+      if (known == state_.by_name.end()) return false;
+      const Tensor& of_name = state_.net.tensors[static_cast<size_t>(known->second)];
+      return known->second == tensor || of_name.source == v || (param != kNone && of_name.param == param);
+    });
+    if (!explained) candidates.push_back(v);
+  }
+  std::stable_sort(candidates.begin(), candidates.end(), [&](ValueId a, ValueId b) { return RankOf(a) < RankOf(b); });
+  return candidates;
+}
+
+void FxResolver::Assign(Names unknown, std::vector<ValueId> candidates, const Asked& asked) {
+  // A value that was named alike is the likeliest.
+  for (auto name = unknown.begin(); name != unknown.end();) {
+    const auto alike = std::find_if(candidates.begin(), candidates.end(), [&](ValueId v) {
+      return FxBaseName(state_.ValueAt(v).name) == FxBaseName(*name) && unknown.size() > 1;
+    });
+    if (alike == candidates.end()) { ++name; continue; }
+    const ValueId v = *alike;
+    candidates.erase(alike);
+    Bind(*name, v, asked);
+    name = unknown.erase(name);
+  }
+  candidates.resize(std::min(candidates.size(), unknown.size()));
+  // Names of one kind are numbered in the order in which their values were made.
+  const bool same_kind = std::all_of(unknown.begin(), unknown.end(), [&](absl::string_view name) {
+    return FxBaseName(name) == FxBaseName(unknown.front());
+  });
+  if (same_kind && unknown.size() > 1) {
+    std::sort(unknown.begin(), unknown.end(), [](auto a, auto b) { return FxNumber(a) < FxNumber(b); });
+    std::stable_sort(candidates.begin(), candidates.end(), [&](ValueId a, ValueId b) {
+      return state_.fx.owner[static_cast<size_t>(a)] < state_.fx.owner[static_cast<size_t>(b)];
+    });
+  }
+  for (size_t i = 0; i < unknown.size(); ++i) {
+    if (i < candidates.size()) Bind(unknown[i], candidates[i], asked);
+    else lost_.push_back(unknown[i]);
+  }
+}
+
+void FxResolver::Bind(absl::string_view name, ValueId v, const Asked& asked) {
+  const onnx::Literal* const literal = state_.LiteralOf(v);
+  // The exporter makes tensors of Python numbers.
+  if (literal != nullptr && absl::StartsWith(name, "scalar_tensor") && literal->dims.empty()) {
+    numbers_[name] = !literal->floats.empty() ? literal->floats[0] : !literal->ints.empty() ? static_cast<double>(literal->ints[0]) : 0;
+    return;
+  }
+  state_.by_name[name] = Restore(name, v, asked);
+}
+
+TensorId FxResolver::Restore(absl::string_view name, ValueId v, const Asked& asked) {
+  TensorId input = state_.by_value[static_cast<size_t>(v)];
+  if (input == kNone && state_.LiteralOf(v) != nullptr && state_.params.OfName(state_.ValueAt(v).name) == kNone) {
+    return RestoreConstant(name, v, asked);
+  }
+  if (input == kNone) input = state_.OfOutside(v);
+  const absl::string_view base = FxBaseName(name);
+  if (input != kNone && IsView(base)) return input;
+  return RestoreComputed(name, v, input, asked);
+}
+
+TensorId FxResolver::RestoreComputed(absl::string_view name, ValueId v, TensorId input, const Asked& asked) {
+  const absl::string_view base = FxBaseName(name), op = OpOfName(base);
+  if (input == kNone) {  // an intermediate of another node's translation, which this operator equals
+    const int owner = state_.fx.owner[static_cast<size_t>(v)];
+    if (owner >= 0) {
+      for (size_t n = state_.net.nodes.size(); n-- > 0;) {
+        if (state_.fx_of_node[n] == owner && !op.empty()) return Again(name, op, static_cast<NodeId>(n), v, asked);
+      }
+    }
+    return state_.Constant(v);
+  }
+  const Tensor& source = state_.net.tensors[static_cast<size_t>(input)];
+  if (op == "pad") return RestorePad(name, input, asked);
+  const bool same = source.def != kNone && !op.empty() && state_.net.nodes[static_cast<size_t>(source.def)].op->name == op;
+  if (same && !(TakesScalar(op) && HidesUser(source.name))) return Again(name, op, source.def, v, asked);
+  if (IsOneOf(op, {"clone", "contiguous", "_unsafe_view"})) {
+    return Emit("contiguous", {{Key::kMemoryFormat, std::string("contiguous")}}, {input}, name, v, asked);
+  }
+  if (TakesScalar(op)) {
+    const double neutral = op == "add" || op == "sub" || op == "rsub" ? 0 : 1;
+    return Emit(op, {{Key::kScalar, neutral}}, {input}, name, v, asked);
+  }
+  if (op == "cat") return Emit(op, {{Key::kAxis, int64_t{0}}}, {input}, name, v, asked);
+  return input;
+}
+
+// Some FX node reads `name` and is not in the file: the node that is asked about.
+bool FxResolver::HidesUser(absl::string_view name) const {
+  const auto node = state_.fx.by_name.find(name);
+  const auto count = named_by_.find(name);
+  const int named = count == named_by_.end() ? 0 : count->second;
+  return node != state_.fx.by_name.end() && state_.fx.nodes[static_cast<size_t>(node->second)].call.users > named;
+}
+
+TensorId FxResolver::Again(absl::string_view name, absl::string_view op, NodeId original, ValueId v, const Asked& asked) {
+  const Node& node = state_.net.nodes[static_cast<size_t>(original)];
+  return Emit(op, node.attrs, node.in, name, v, asked);
+}
+
+TensorId FxResolver::RestoreConstant(absl::string_view name, ValueId v, const Asked& asked) {
+  const absl::string_view base = FxBaseName(name), op = OpOfName(base);
+  if (IsFactory(op)) return RestoreFactory(op, name, v, asked);
+  const TensorId from_param = RestoreFromParam(name, v, asked);
+  if (from_param != kNone) return from_param;
+  if (op == "fill" || op == "copy" || op.empty()) return state_.Constant(v);
+  return RestoreFactory("full", name, v, asked);
+}
+
+TensorId FxResolver::RestoreFactory(absl::string_view op, absl::string_view name, ValueId v, const Asked& asked) {
+  const onnx::Literal& literal = *state_.LiteralOf(v);
+  // The variants that copy another tensor's type or sizes have lost that tensor.
+  absl::string_view plain = op;
+  if (absl::StartsWith(op, "new_")) plain = op.substr(4);
+  if (absl::EndsWith(op, "_like")) plain = op.substr(0, op.size() - 5);
+  if (plain == "linspace" || plain == "arange" || plain == "eye") plain = "full";
+  return Emit(plain, {{Key::kSizes, literal.dims}, {Key::kDtype, literal.dtype}}, {}, name, v, asked);
+}
+
+TensorId FxResolver::RestoreFromParam(absl::string_view name, ValueId v, const Asked& asked) {
+  const onnx::Literal& literal = *state_.LiteralOf(v);
+  const Scopes own = ParseScopes(state_.fx.nodes[static_cast<size_t>(asked.fx_index)].notes->notes);
+  if (!IsFloating(literal.dtype) || own.empty()) return kNone;
+  const ParamId id = state_.params.TakeForgotten(own.back().path, false);
+  if (id == kNone) return kNone;
+  state_.net.params[static_cast<size_t>(id)].stored = literal.dtype;
+  const absl::string_view base = FxBaseName(name), op = OpOfName(base);
+  if (op == "permute" || op == "transpose" || op == "t") {
+    Dims dims(literal.dims.rbegin(), literal.dims.rend());
+    Dims perm;
+    for (size_t i = dims.size(); i-- > 0;) perm.push_back(static_cast<int64_t>(i));
+    state_.params.SetDims(id, dims);
+    return Emit("permute", {{Key::kPerm, perm}}, {state_.OfParam(id)}, name, v, asked);
+  }
+  if (op == "index" || op == "index_select" || op == "embedding") {
+    std::vector<TensorId> in = {state_.OfParam(id)};
+    const ParamId indices = state_.params.TakeForgotten(own.back().path, true);
+    if (indices != kNone) in.push_back(state_.OfParam(indices));
+    return Emit("unknown", {{Key::kReplaces, std::string(base)}}, in, name, v, asked);
+  }
+  state_.params.SetDims(id, literal.dims);
+  if (TakesScalar(op)) return Emit(op, {{Key::kScalar, 1.0}}, {state_.OfParam(id)}, name, v, asked);
+  if (IsView(base) || op.empty()) return Emit("view", {}, {state_.OfParam(id)}, name, v, asked);
+  return Emit(op, {}, {state_.OfParam(id)}, name, v, asked);
+}
+
+// The optimizer adds a constant pad's sizes to those of the convolution behind it.
+TensorId FxResolver::RestorePad(absl::string_view name, TensorId input, const Asked& asked) {
+  const FxNode& node = state_.fx.nodes[static_cast<size_t>(asked.fx_index)];
+  Dims own;
+  if (const AtenSchema* const schema = FindAten(node.call.target); schema != nullptr && node.call.args.size() > 4) {
+    for (const FxArg& item : node.call.args[4].items) own.push_back(item.i);
+  }
+  for (int i = node.first; i < node.first + node.count; ++i) {
+    const std::vector<int64_t>* const pads = state_.fx.model->graph.nodes[static_cast<size_t>(i)].Ints("pads");
+    if (pads == nullptr) continue;
+    const size_t rank = pads->size() / 2;
+    Dims padding;  // last dimension first, as torch.nn.functional.pad
+    for (size_t d = rank; d-- > 0;) {
+      const int64_t p = d < own.size() ? own[d] : own.size() == 1 ? own[0] : 0;
+      padding.push_back((*pads)[d] - p);
+      padding.push_back((*pads)[rank + d] - p);
+    }
+    return Emit("pad", {{Key::kPadding, padding}, {Key::kMode, std::string("constant")}}, {input}, name, kNoValue, asked);
+  }
+  return input;
+}
+
+TensorId FxResolver::Emit(absl::string_view op, Attrs attrs, std::vector<TensorId> in, absl::string_view name, ValueId source,
+                          const Asked& asked) {
+  Emission emission;
+  emission.op = op;
+  emission.attrs = std::move(attrs);
+  emission.in.assign(in.begin(), in.end());
+  emission.out.emplace_back(std::string(name), source);
+  emission.evidence = Evidence::kPattern;
+  return state_.Emit(std::move(emission), *asked.scopes, asked.fx_index);
+}
+
+}  // namespace memcrest

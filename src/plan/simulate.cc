@@ -1,0 +1,98 @@
+#include "src/plan/simulate.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "src/job/device.h"
+#include "src/lift/lift.h"
+#include "src/memory/account.h"
+#include "src/onnx/reader.h"
+#include "src/ops/reduce_scratch.h"
+#include "src/report/build_report.h"
+#include "src/shape/shapes.h"
+#include "src/step/program.h"
+#include "src/step/regions.h"
+#include "src/step/session.h"
+
+namespace memcrest {
+namespace {
+
+LiftOptions LiftOptionsOf(const Job& job) {
+  LiftOptions o;
+  const auto restores = [&](const char* what) {
+    return std::find(job.restore.begin(), job.restore.end(), what) != job.restore.end();
+  };
+  o.restore_batch_norm = restores("batchnorm");
+  o.restore_dropout = restores("dropout");
+  o.dropout.assign(job.dropout.begin(), job.dropout.end());
+  for (const auto& [from, to] : job.tie) o.tie.push_back(absl::StrCat(from, "=", to));
+  o.untie = job.untie;
+  return o;
+}
+
+Binding BindingOf(const Job& job) {
+  Binding b;
+  b.symbols = job.bind;
+  for (const auto& [name, sizes] : job.input) b.inputs[name] = Dims(sizes.begin(), sizes.end());
+  return b;
+}
+
+KernelDevice KernelDeviceOf(const Device& device, const Job& job) {
+  KernelDevice k;
+  k.sm = device.sm();
+  k.multiprocessors = static_cast<int>(device.multiprocessors);
+  k.cublas_workspace = device.cublas_workspace_bytes;
+  k.attention = NameOf(job.attention);
+  return k;
+}
+
+AllocatorOptions AllocatorOptionsOf(const Job& job, const Device& device) {
+  AllocatorOptions o;
+  o.expandable_segments = job.allocator == Allocator::kExpandable;
+  o.device_total = device.memory_bytes;
+  return o;
+}
+
+void FillSettings(const Job& job, Report& report) {
+  for (const auto& [name, size] : job.bind) report.bind.emplace_back(name, size);
+  report.settings.emplace_back("precision", NameOf(job.precision));
+  report.settings.emplace_back("optimizer", absl::StrCat(job.optimizer, " (", NameOf(job.optimizer_impl), ")"));
+  report.settings.emplace_back("loss", NameOf(job.loss));
+  if (job.accumulate > 1) report.settings.emplace_back("accumulate", absl::StrCat(job.accumulate));
+  if (job.checkpoint.on()) report.settings.emplace_back("checkpoint", "on");
+}
+
+}  // namespace
+
+absl::StatusOr<Report> Simulate(const std::string& model_path, const Job& job) {
+  MEMCREST_ASSIGN_OR_RETURN(const Device device, DeviceOf(job));
+  MEMCREST_ASSIGN_OR_RETURN(const onnx::Model model, onnx::ReadFile(model_path));
+  MEMCREST_ASSIGN_OR_RETURN(const BoundShapes shapes, BindShapes(model, BindingOf(job)));
+  MEMCREST_ASSIGN_OR_RETURN(const Network network, Lift(model, LiftOptionsOf(job)));
+  MEMCREST_ASSIGN_OR_RETURN(std::vector<bool> regions, CheckpointedCalls(network, job.checkpoint));
+  const Program program = MakeProgram(network, shapes);
+  Session session(program, job, KernelDeviceOf(device, job), std::move(regions));
+  session.rt().reduction_scratch = &SumScratch;
+  session.Run();
+
+  const Trace& trace = session.rt().recorder().trace;
+  const AllocatorOptions allocator = AllocatorOptionsOf(job, device);
+  const Account account = AccountFor(trace, allocator);
+  const ReportSource source{network, trace, account, device, session.names()};
+  Report report;
+  report.model_file = model_path;
+  report.parameter_count = session.parameter_count();
+  report.trainable_count = session.trainable_count();
+  report.parameter_bytes = session.parameter_bytes();
+  report.assumptions = network.assumptions;
+  report.assumptions.insert(report.assumptions.end(), shapes.assumptions.begin(), shapes.assumptions.end());
+  for (const std::string& note : model.notes) report.assumptions.push_back({"A0201", note, 0});
+  FillSettings(job, report);
+  report.devices.push_back(BuildDeviceReport(source, allocator));
+  report.unknown_ops = UnknownOps(source);
+  return report;
+}
+
+}  // namespace memcrest

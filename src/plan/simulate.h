@@ -1,0 +1,21 @@
+// The whole chain: from a network file and a job to the report.
+//
+// Takes: the path of an ONNX file, a validated job.  Gives: Report, with the device of the job.
+// Errors: InvalidArgument holding every Problem of the stage that refused (exit code 2); Internal is our bug (exit code 3).
+// Not fitting is a result (Report::fits), not an error. Prints nothing.
+#ifndef MEMCREST_PLAN_SIMULATE_H_
+#define MEMCREST_PLAN_SIMULATE_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "src/job/job.h"
+#include "src/report/report.h"
+
+namespace memcrest {
+
+absl::StatusOr<Report> Simulate(const std::string& model_path, const Job& job);
+
+}  // namespace memcrest
+
+#endif  // MEMCREST_PLAN_SIMULATE_H_

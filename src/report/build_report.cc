@@ -1,0 +1,179 @@
+#include "src/report/build_report.h"
+
+#include <algorithm>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "src/eager/op.h"
+#include "src/eager/recorder.h"
+
+namespace memcrest {
+namespace {
+
+constexpr size_t kTopRows = 20;
+constexpr size_t kSamples = 400;
+
+std::string ModuleOf(const ReportSource& s, const Event& e) {
+  return e.call == kNone || e.node == kNone ? std::string() : ModulePath(s.network, e.call);
+}
+
+std::string ResidentName(const ReportSource& s, StorageId id) {
+  const auto at = std::lower_bound(s.names.begin(), s.names.end(), id, [](const auto& n, StorageId i) { return n.first < i; });
+  return at != s.names.end() && at->first == id ? at->second : std::string();
+}
+
+std::string StorageName(const ReportSource& s, const LiveStorage& live) {
+  const std::string resident = ResidentName(s, live.storage);
+  if (!resident.empty()) return resident;
+  const Event& born = s.trace.events[live.born];
+  if (born.node == kNone) return absl::StrCat(NameOf(live.category), " of ", born.op);
+  if (live.category == Category::kGradients) return absl::StrCat("gradient made by ", born.op);
+  return absl::StrCat(born.pass == Pass::kBackward ? "backward of " : "output of ", born.op);
+}
+
+std::string StorageModule(const ReportSource& s, const LiveStorage& live, const std::string& name) {
+  if (live.category == Category::kParameters || live.category == Category::kBuffers) {
+    const size_t dot = name.rfind('.');
+    return dot == std::string::npos ? std::string() : name.substr(0, dot);
+  }
+  return ModuleOf(s, s.trace.events[live.born]);
+}
+
+TensorRow RowOf(const ReportSource& s, const LiveStorage& live) {
+  const Event& born = s.trace.events[live.born];
+  TensorRow row;
+  row.name = StorageName(s, live);
+  row.module = StorageModule(s, live, row.name);
+  row.op = born.op;
+  row.bytes = RoundUp(live.bytes, kGranule);
+  row.category = live.category;
+  row.born_phase = NameOf(born.phase);
+  return row;
+}
+
+void FillTop(const ReportSource& s, DeviceReport& d) {
+  std::map<std::string, ModuleRow> modules;
+  for (const LiveStorage& live : s.account.live) {
+    TensorRow row = RowOf(s, live);
+    ModuleRow& m = modules[row.module];
+    m.module = row.module;
+    m.bytes += row.bytes;
+    ++m.tensors;
+    if (d.top_tensors.size() < kTopRows) d.top_tensors.push_back(std::move(row));
+  }
+  for (auto& [name, row] : modules) d.top_modules.push_back(std::move(row));
+  std::stable_sort(d.top_modules.begin(), d.top_modules.end(), [](const ModuleRow& a, const ModuleRow& b) { return a.bytes > b.bytes; });
+  if (d.top_modules.size() > kTopRows) d.top_modules.resize(kTopRows);
+}
+
+// The curve of the reported step, thinned to its local maxima in equal stretches.
+void FillTimeline(const ReportSource& s, DeviceReport& d) {
+  CategoryBytes live{};
+  size_t first = s.trace.events.size();
+  for (size_t i = 0; i < s.trace.events.size(); ++i) {
+    if (s.trace.events[i].step == s.trace.steps - 1 && s.trace.events[i].phase != Phase::kInit) {
+      first = i;
+      break;
+    }
+  }
+  const size_t stretch = std::max<size_t>(1, (s.trace.events.size() - first) / kSamples);
+  std::vector<Category> category;
+  TimelineSample best;
+  Bytes best_total = -1, total = 0;
+  for (size_t i = 0; i < s.trace.events.size(); ++i) {
+    const Event& e = s.trace.events[i];
+    if (e.storage != kNone && e.seen != Seen::kAllocatorOnly && e.place == Place::kDevice) {
+      if (category.size() <= static_cast<size_t>(e.storage)) category.resize(static_cast<size_t>(e.storage) + 1);
+      Category& c = category[static_cast<size_t>(e.storage)];
+      const Bytes bytes = RoundUp(e.bytes, kGranule);
+      if (e.kind == Event::Kind::kRetag || e.kind == Event::Kind::kFree) live[static_cast<size_t>(c)] -= bytes;
+      if (e.kind == Event::Kind::kFree) total -= bytes;
+      if (e.kind == Event::Kind::kAlloc) total += bytes;
+      if (e.kind != Event::Kind::kFree) {
+        c = e.category;
+        live[static_cast<size_t>(c)] += bytes;
+      }
+    }
+    if (i < first) continue;
+    if (total > best_total) {
+      best_total = total;
+      best = {static_cast<int64_t>(i - first), NameOf(e.phase), live};
+    }
+    if ((i - first + 1) % stretch == 0 || i + 1 == s.trace.events.size()) {
+      d.timeline.push_back(best);
+      best_total = -1;
+    }
+  }
+}
+
+void FillProcess(const ReportSource& s, DeviceReport& d) {
+  const ContextBytes& c = s.device.context_bytes;
+  d.process_parts.push_back({"CUDA context, kernels, handles", c.low, c.likely, c.high});
+  d.process = d.reserved + c.likely;
+  d.fits = d.process <= s.device.memory_bytes;
+}
+
+void FillBreak(const ReportSource& s, const AllocatorOptions& allocator, DeviceReport& d) {
+  if (d.fits) return;
+  AllocatorOptions limited = allocator;
+  limited.limit = s.device.memory_bytes - s.device.context_bytes.likely;
+  const std::optional<OutOfMemory> oom = FindOutOfMemory(s.trace, limited);
+  if (!oom.has_value()) {
+    d.fits = true;  // the cache can be released in time: the job runs at the limit
+    return;
+  }
+  const Event& e = s.trace.events[oom->event];
+  d.breaks = BreakReport{NameOf(e.phase), e.op, ModuleOf(s, e), oom->requested, oom->allocated};
+}
+
+}  // namespace
+
+DeviceReport BuildDeviceReport(const ReportSource& s, const AllocatorOptions& allocator) {
+  DeviceReport d;
+  d.ranks = {0};
+  d.device = s.device.name;
+  d.capacity = s.device.memory_bytes;
+  const Event& peak = s.trace.events[s.account.peak_event];
+  d.peak.live = {s.account.peak.allocated, s.account.peak.tensor};
+  d.peak.phase = NameOf(peak.phase);
+  d.peak.op = peak.op;
+  d.peak.module = ModuleOf(s, peak);
+  d.peak.by_category = s.account.by_category;
+  d.reserved = s.account.reserved;
+  d.requested = s.account.requested;
+  d.ideal_reserved = s.account.ideal_reserved;
+  d.host = s.account.host;
+  for (const Phase p : {Phase::kForward, Phase::kBackward, Phase::kOptimizer, Phase::kEvaluation}) {
+    const Figures& f = s.account.phases[static_cast<size_t>(p)];
+    if (p != Phase::kEvaluation || f.tensor > 0) d.phases.push_back({NameOf(p), {f.allocated, f.tensor}});
+  }
+  for (const AccountedMark& m : s.account.marks) d.marks.push_back({m.name, {m.live.allocated, m.live.tensor}});
+  FillProcess(s, d);
+  FillBreak(s, allocator, d);
+  FillTop(s, d);
+  FillTimeline(s, d);
+  return d;
+}
+
+std::vector<UnknownOp> UnknownOps(const ReportSource& s) {
+  std::map<std::string, UnknownOp> ops;
+  std::vector<std::string> name_of(s.network.nodes.size());
+  for (size_t n = 0; n < s.network.nodes.size(); ++n) {
+    const Node& node = s.network.nodes[n];
+    if (node.origin.evidence != Evidence::kFallback) continue;
+    name_of[n] = std::string(node.attrs.Text(Key::kReplaces, node.op->name));
+    UnknownOp& u = ops[name_of[n]];
+    u.op = name_of[n];
+    ++u.count;
+  }
+  for (const LiveStorage& live : s.account.live) {
+    const NodeId n = s.trace.events[live.born].node;
+    if (n != kNone && !name_of[static_cast<size_t>(n)].empty()) ops[name_of[static_cast<size_t>(n)]].bytes += RoundUp(live.bytes, kGranule);
+  }
+  std::vector<UnknownOp> list;
+  for (auto& [name, op] : ops) list.push_back(std::move(op));
+  std::stable_sort(list.begin(), list.end(), [](const UnknownOp& a, const UnknownOp& b) { return a.bytes > b.bytes; });
+  return list;
+}
+
+}  // namespace memcrest

@@ -1,0 +1,21 @@
+#include "src/report/renderer.h"
+
+namespace memcrest {
+
+const Renderer* RendererRegistry::Find(absl::string_view name) const {
+  for (const Renderer& entry : entries_) {
+    if (name == entry.name) return &entry;
+  }
+  return nullptr;
+}
+
+const RendererRegistry& Renderers() {
+  static const RendererRegistry* const kRegistry = [] {
+    auto* registry = new RendererRegistry;
+    RegisterAllRenderers(*registry);
+    return registry;
+  }();
+  return *kRegistry;
+}
+
+}  // namespace memcrest

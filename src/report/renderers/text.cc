@@ -1,0 +1,168 @@
+// --format text: the first line answers the question, the rest says why. 80 columns, rounded figures.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "src/memory/account.h"
+#include "src/report/renderer.h"
+#include "src/report/text_table.h"
+
+namespace memcrest {
+namespace {
+
+constexpr size_t kShownRows = 8;
+constexpr int kBarWidth = 24;
+
+std::string Percent(Bytes part, Bytes whole) {
+  return whole <= 0 ? "" : absl::StrFormat("%.1f %%", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+std::string Ranks(const DeviceReport& d) {
+  if (d.ranks.size() <= 1) return absl::StrCat("rank ", d.ranks.empty() ? 0 : d.ranks[0]);
+  const bool run = d.ranks.back() - d.ranks.front() + 1 == static_cast<int64_t>(d.ranks.size());
+  if (run) return absl::StrCat("ranks ", d.ranks.front(), "-", d.ranks.back());
+  return absl::StrCat("ranks ", absl::StrJoin(d.ranks, ","));
+}
+
+std::string Place(const std::string& phase, const std::string& module) {
+  return module.empty() ? phase : absl::StrCat(phase, " of ", module);
+}
+
+std::string Painted(const std::string& text, const char* color, const RenderOptions& options) {
+  return options.color ? absl::StrCat("\033[", color, "m", text, "\033[0m") : text;
+}
+
+// "peak 71.3 GiB of 80.0 GiB on rank 0, backward of model.layers.31.mlp: fits, 8.7 GiB free"
+std::string Answer(const DeviceReport& d, const RenderOptions& options) {
+  const Bytes free = d.capacity - d.process;
+  const std::string verdict = d.fits ? absl::StrCat("fits, ", HumanBytes(std::max<Bytes>(free, 0)), " free")
+                              : free < 0 ? absl::StrCat("does not fit, ", HumanBytes(-free), " too much")
+                                         : std::string("does not fit");
+  return absl::StrCat("peak ", HumanBytes(d.process), " of ", HumanBytes(d.capacity), " on ", Ranks(d), ", ",
+                      Place(d.peak.phase, d.peak.module), ": ", Painted(verdict, d.fits ? "1;32" : "1;31", options), "\n");
+}
+
+std::string BreakLine(const DeviceReport& d) {
+  if (!d.breaks) return "";
+  const BreakReport& b = *d.breaks;
+  return absl::StrCat("it breaks in ", Place(b.phase, b.module), " (", b.op, "), asking for ", HumanBytes(b.requested), " with ",
+                      HumanBytes(b.allocated), " in use\n");
+}
+
+std::string Head(const Report& report) {
+  std::vector<std::string> bind, settings;
+  for (const auto& [name, size] : report.bind) bind.push_back(absl::StrCat(name, "=", size));
+  for (const auto& [name, value] : report.settings) settings.push_back(absl::StrCat(name, " ", value));
+  const std::string trainable = report.trainable_count == report.parameter_count
+                                    ? "all trainable" : absl::StrCat(report.trainable_count, " trainable");
+  std::string text = absl::StrCat("\n", report.model_file, bind.empty() ? "" : "  ", absl::StrJoin(bind, " "), "\n");
+  absl::StrAppend(&text, report.parameter_count, " parameters (", HumanBytes(report.parameter_bytes), "), ", trainable, "\n");
+  if (!settings.empty()) absl::StrAppend(&text, Wrapped(absl::StrJoin(settings, ", "), 2), "\n");
+  return text;
+}
+
+std::string ThreeNumbers(const DeviceReport& d) {
+  Bytes low = d.reserved, high = d.reserved;
+  for (const ProcessPart& part : d.process_parts) {
+    low += part.low;
+    high += part.high;
+  }
+  TextTable table("lrl");
+  table.Row({"allocated", HumanBytes(d.peak.live.allocated), "live tensors in allocator blocks (max_memory_allocated)"});
+  table.Row({"reserved", HumanBytes(d.reserved),
+             absl::StrCat("the allocator's segments, ", HumanBytes(d.reserved - d.ideal_reserved), " lost to fragmentation")});
+  table.Row({"process", HumanBytes(d.process),
+             absl::StrCat("as nvidia-smi shows: ", HumanBytes(low), " to ", HumanBytes(high))});
+  return absl::StrCat("\n", table.Text());
+}
+
+std::string Phases(const DeviceReport& d) {
+  TextTable table("lrr");
+  table.Row({"peak of phase", "allocated", "live tensors"});
+  for (const NamedLive& p : d.phases) table.Row({p.name, HumanBytes(p.live.allocated), HumanBytes(p.live.tensor)});
+  for (const NamedLive& m : d.marks) {
+    if (m.name == "step_start") table.Row({"between steps", HumanBytes(m.live.allocated), HumanBytes(m.live.tensor)});
+  }
+  return absl::StrCat("\n", table.Text());
+}
+
+std::string Categories(const DeviceReport& d) {
+  std::vector<size_t> order;
+  for (size_t c = 0; c < kCategoryCount; ++c) order.push_back(c);
+  const CategoryBytes& bytes = d.peak.by_category;
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return bytes[a] > bytes[b]; });
+  TextTable table("lrrl");
+  for (const size_t c : order) {
+    if (bytes[c] == 0) continue;
+    const Bytes bar = d.peak.live.tensor > 0 ? bytes[c] * kBarWidth / d.peak.live.tensor : 0;
+    table.Row({NameOf(static_cast<Category>(c)), HumanBytes(bytes[c]), Percent(bytes[c], d.peak.live.tensor),
+               std::string(static_cast<size_t>(std::clamp<Bytes>(bar, 0, kBarWidth)), '#')});
+  }
+  return absl::StrCat("\nlive tensors at the peak, ", HumanBytes(d.peak.live.tensor), " (", Place(d.peak.phase, d.peak.module),
+                      ", ", d.peak.op, ")\n", table.Text());
+}
+
+std::string Modules(const DeviceReport& d, size_t rows) {
+  TextTable table("lrrr");
+  for (size_t i = 0; i < std::min(rows, d.top_modules.size()); ++i) {
+    const ModuleRow& m = d.top_modules[i];
+    table.Row({m.module.empty() ? "(outside of modules)" : m.module, HumanBytes(m.bytes),
+               Percent(m.bytes, d.peak.live.tensor), absl::StrCat(m.tensors, m.tensors == 1 ? " tensor" : " tensors")});
+  }
+  return table.empty() ? "" : absl::StrCat("\nby module\n", table.Text());
+}
+
+std::string Tensors(const DeviceReport& d, size_t rows) {
+  TextTable table("lrll");
+  for (size_t i = 0; i < std::min(rows, d.top_tensors.size()); ++i) {
+    const TensorRow& t = d.top_tensors[i];
+    table.Row({t.name, HumanBytes(t.bytes), NameOf(t.category), absl::StrCat(t.born_phase, t.op.empty() ? "" : ", ", t.op)});
+  }
+  return table.empty() ? "" : absl::StrCat("\nlargest tensors\n", table.Text());
+}
+
+std::string OtherDevices(const Report& report) {
+  if (report.devices.size() < 2) return "";
+  TextTable table("lrrrl");
+  table.Row({"", "allocated", "reserved", "process", ""});
+  for (const DeviceReport& d : report.devices) {
+    table.Row({Ranks(d), HumanBytes(d.peak.live.allocated), HumanBytes(d.reserved), HumanBytes(d.process),
+               d.fits ? "fits" : "does not fit"});
+  }
+  return absl::StrCat("\nall devices\n", table.Text());
+}
+
+std::string Notes(const Report& report) {
+  std::string text;
+  if (!report.assumptions.empty()) absl::StrAppend(&text, "\nassumed\n");
+  for (const Assumption& a : report.assumptions) {
+    const std::string bytes = a.bytes == 0 ? "" : absl::StrCat(" (", HumanBytes(a.bytes), ")");
+    absl::StrAppend(&text, "  ", Wrapped(absl::StrCat(a.code, " ", a.message, bytes), 8), "\n");
+  }
+  if (!report.unknown_ops.empty()) absl::StrAppend(&text, "\noperators without a rule (inputs and output are assumed saved)\n");
+  TextTable table("lrr");
+  for (const UnknownOp& op : report.unknown_ops) {
+    table.Row({op.op, absl::StrCat(op.count, op.count == 1 ? " time" : " times"), HumanBytes(op.bytes)});
+  }
+  absl::StrAppend(&text, table.Text());
+  if (!report.next.empty()) absl::StrAppend(&text, "\nnext\n");
+  for (const std::string& command : report.next) absl::StrAppend(&text, "  ", command, "\n");
+  return text;
+}
+
+std::string RenderText(const Report& report, const RenderOptions& options) {
+  if (report.devices.empty()) return "nothing was simulated\n";
+  const DeviceReport& d = report.devices[0];
+  const size_t rows = options.verbose ? std::max(d.top_modules.size(), d.top_tensors.size()) : kShownRows;
+  return absl::StrCat(Answer(d, options), BreakLine(d), Head(report), ThreeNumbers(d), Phases(d),
+                      absl::StrCat(Categories(d), Modules(d, rows), Tensors(d, rows), OtherDevices(report), Notes(report)));
+}
+
+}  // namespace
+
+void RegisterText(RendererRegistry& registry) {
+  registry.Add({"text", "", "for people: the answer first, then why", RenderText});
+}
+
+}  // namespace memcrest

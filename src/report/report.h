@@ -1,0 +1,117 @@
+// The result of a simulation as one plain struct: what every renderer reads, and all that it reads.
+//
+// Made by plan (Simulate); exact integers, decided order. Units: bytes unless the name says otherwise.
+// Three numbers, never mixed: allocated (live tensors in allocator blocks), reserved (the allocator's segments), process
+// (with context, libraries, communicators: nvidia-smi). tensor_bytes: storages that a dispatcher sees, each rounded up to 512.
+#ifndef MEMCREST_REPORT_REPORT_H_
+#define MEMCREST_REPORT_REPORT_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/base/bytes.h"
+#include "src/base/problem.h"
+#include "src/eager/trace.h"
+
+namespace memcrest {
+
+using CategoryBytes = std::array<Bytes, kCategoryCount>;  // by Category
+
+struct LiveBytes {
+  Bytes allocated = 0;
+  Bytes tensor = 0;
+};
+
+struct NamedLive {  // of a phase (its peak) or a mark (the bytes at that instant)
+  std::string name;
+  LiveBytes live;
+};
+
+struct PeakReport {
+  LiveBytes live;
+  std::string phase;           // "forward", "backward", "optimizer", "evaluation"
+  std::string op, module;      // where it stands; module "" outside of calls
+  CategoryBytes by_category{};  // of tensor bytes
+};
+
+// A module's share of the tensor bytes alive at the peak; modules do not overlap.
+struct ModuleRow {
+  std::string module;
+  Bytes bytes = 0;
+  int64_t tensors = 0;
+};
+
+// One storage alive at the peak.
+struct TensorRow {
+  std::string name;    // "model.wte.weight", "output of gelu"
+  std::string module;  // where it was made
+  std::string op;      // what made it
+  Bytes bytes = 0;
+  Category category = Category::kActivations;
+  std::string born_phase;
+};
+
+struct TimelineSample {
+  int64_t event = 0;  // logical time: events of the reported step
+  std::string phase;
+  CategoryBytes by_category{};  // of tensor bytes
+};
+
+// A part of process_bytes outside the allocator.
+struct ProcessPart {
+  std::string name;  // "CUDA context and kernels"
+  Bytes low = 0, likely = 0, high = 0;
+};
+
+// Where the job breaks with the device's memory as limit.
+struct BreakReport {
+  std::string phase, op, module;
+  Bytes requested = 0, allocated = 0;
+};
+
+struct DeviceReport {
+  std::vector<int64_t> ranks;  // that have these figures
+  std::string device;          // "h100-80gb"
+  Bytes capacity = 0;          // what all processes on it can have
+  PeakReport peak;
+  Bytes reserved = 0, requested = 0;
+  Bytes ideal_reserved = 0;    // no allocator can reserve less; reserved - ideal_reserved is lost to fragmentation
+  Bytes process = 0;           // reserved + likely process parts
+  std::vector<ProcessPart> process_parts;
+  bool fits = true;
+  std::optional<BreakReport> breaks;
+  double step_seconds = 0;     // 0: not estimated
+  Bytes host = 0;              // pinned or offloaded
+  std::vector<NamedLive> phases;  // in order: forward, backward, optimizer, ...
+  std::vector<NamedLive> marks;   // in order: step_start, after_forward, ...
+  std::vector<ModuleRow> top_modules;  // largest first
+  std::vector<TensorRow> top_tensors;  // largest first
+  std::vector<TimelineSample> timeline;
+};
+
+struct UnknownOp {
+  std::string op;
+  int64_t count = 0;
+  Bytes bytes = 0;  // that it saves and makes, at the peak
+};
+
+struct Report {
+  std::string model_file;
+  int64_t parameter_count = 0, trainable_count = 0;
+  Bytes parameter_bytes = 0, buffer_bytes = 0;
+  std::vector<std::pair<std::string, int64_t>> bind;           // what was bound, as used
+  std::vector<std::pair<std::string, std::string>> settings;   // settings of the job worth a line: precision, optimizer ...
+  std::vector<DeviceReport> devices;                           // at least one; the fullest first
+  std::vector<Assumption> assumptions;
+  std::vector<UnknownOp> unknown_ops;                          // most bytes first
+  std::vector<std::string> next;                               // commands to type next
+
+  bool fits() const;  // on every device
+};
+
+}  // namespace memcrest
+
+#endif  // MEMCREST_REPORT_REPORT_H_
