@@ -151,6 +151,9 @@ absl::StatusOr<Arguments> ParseArguments(const Command& command, const std::vect
   std::reverse(reversed.begin(), reversed.end());  // CLI11 takes them from the back
   try {
     parser.app.parse(reversed);
+  } catch (const CLI::ArgumentMismatch& error) {
+    const std::string what = error.what();  // "--bind: 1 required TEXT missing"
+    return ToStatus(WrongWords(command, absl::StrCat(what.substr(0, what.find(':')), " needs a value")));
   } catch (const CLI::ParseError& error) {
     return ToStatus(WrongWords(command, error.what()));
   }

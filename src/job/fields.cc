@@ -21,14 +21,6 @@ const char* KindName(const Doc& doc) {
 
 bool IsScalar(const Doc& doc) { return doc.kind == Doc::Kind::kNumber || doc.kind == Doc::Kind::kString; }
 
-// google.protobuf.Value in text form: { number_value: 2 } is 2.
-const Doc& Unwrapped(const Doc& doc) {
-  if (doc.kind != Doc::Kind::kMap || doc.items.size() != 1) return doc;
-  const std::string& key = doc.items[0].key;
-  const bool wrapper = key == "number_value" || key == "string_value" || key == "bool_value";
-  return wrapper ? doc.items[0] : doc;
-}
-
 bool ToInt(const std::string& text, int64_t& out) {
   if (absl::SimpleAtoi(text, &out)) return true;
   double d;
@@ -48,8 +40,23 @@ Setting ScalarOf(const Doc& doc) {
 
 }  // namespace
 
+Doc Unwrapped(const Doc& doc) {
+  if (doc.kind != Doc::Kind::kMap || doc.items.size() != 1) return doc;
+  const Doc& only = doc.items[0];
+  if (only.key == "number_value" || only.key == "string_value" || only.key == "bool_value") return only;
+  if (only.key != "list_value" || only.kind != Doc::Kind::kMap) return doc;
+  Doc list;
+  list.kind = Doc::Kind::kList;
+  list.offset = doc.offset;
+  for (const Doc& values : only.items) {
+    if (values.kind != Doc::Kind::kList) list.items.push_back(Unwrapped(values));
+    for (const Doc& item : values.kind == Doc::Kind::kList ? values.items : std::vector<Doc>()) list.items.push_back(Unwrapped(item));
+  }
+  return list;
+}
+
 void FieldReader::Read(const Doc& doc, bool& out) {
-  const Doc& value = Unwrapped(doc);
+  const Doc value = Unwrapped(doc);
   const bool word = value.kind == Doc::Kind::kBool || IsScalar(value);
   if (word && (value.text == "true" || value.text == "1")) out = true;
   else if (word && (value.text == "false" || value.text == "0")) out = false;
@@ -57,17 +64,17 @@ void FieldReader::Read(const Doc& doc, bool& out) {
 }
 
 void FieldReader::Read(const Doc& doc, int64_t& out) {
-  const Doc& value = Unwrapped(doc);
+  const Doc value = Unwrapped(doc);
   if (!IsScalar(value) || !ToInt(value.text, out)) Wrong(doc, "a whole number");
 }
 
 void FieldReader::Read(const Doc& doc, double& out) {
-  const Doc& value = Unwrapped(doc);
+  const Doc value = Unwrapped(doc);
   if (!IsScalar(value) || !absl::SimpleAtod(value.text, &out) || !std::isfinite(out)) Wrong(doc, "a number");
 }
 
 void FieldReader::Read(const Doc& doc, std::string& out) {
-  const Doc& value = Unwrapped(doc);
+  const Doc value = Unwrapped(doc);
   if (value.kind == Doc::Kind::kString) out = value.text;
   else Wrong(doc, "text");
 }
@@ -75,7 +82,7 @@ void FieldReader::Read(const Doc& doc, std::string& out) {
 void FieldReader::Read(const Doc& doc, DType& out) {
   static constexpr std::pair<const char*, DType> kShort[] = {
       {"fp32", DType::kFloat32}, {"bf16", DType::kBFloat16}, {"fp16", DType::kFloat16}, {"none", DType::kUndefined}};
-  const Doc& value = Unwrapped(doc);
+  const Doc value = Unwrapped(doc);
   if (doc.kind == Doc::Kind::kNull) return;
   for (const auto& [name, dtype] : kShort) {
     if (value.text == name) {
@@ -89,7 +96,7 @@ void FieldReader::Read(const Doc& doc, DType& out) {
 }
 
 void FieldReader::Read(const Doc& doc, Setting& out) {
-  const Doc& value = Unwrapped(doc);
+  const Doc value = Unwrapped(doc);
   if (value.kind == Doc::Kind::kNull) return out.emplace<std::monostate>(), void();
   if (value.kind == Doc::Kind::kString && flag_.empty()) return out.emplace<std::string>(value.text), void();
   if (value.kind == Doc::Kind::kBool || IsScalar(value)) return out = ScalarOf(value), void();
@@ -149,7 +156,7 @@ void FieldReader::Unknown(const Doc& item, const std::vector<std::string>& names
 }
 
 int FieldReader::Choice(const Doc& doc, absl::Span<const char* const> names) {
-  const Doc& value = Unwrapped(doc);
+  const Doc value = Unwrapped(doc);
   if (value.kind != Doc::Kind::kString && value.kind != Doc::Kind::kNumber) return Wrong(doc, "one of its names"), -1;
   for (size_t i = 0; i < names.size(); ++i) {
     if (value.text == names[i]) return static_cast<int>(i);
@@ -180,32 +187,28 @@ const std::vector<Doc>& FieldReader::Items(const Doc& doc, std::vector<Doc>& sto
   return storage;
 }
 
-std::vector<const Doc*> FieldReader::Entries(const Doc& doc) {
-  const auto add = [this](const Doc& pair) {
-    if (pair.kind != Doc::Kind::kMap || pair.items.size() != 2 || pair.items[0].key != "key" || pair.items[1].key != "value") {
-      return false;
-    }
-    entries_.push_back(pair.items[1]);
-    entries_.back().key = pair.items[0].text;
+std::vector<Doc> FieldReader::Entries(const Doc& doc) {
+  std::vector<Doc> entries;
+  const auto add = [&](const Doc& pair) {
+    const bool sound = pair.kind == Doc::Kind::kMap && pair.items.size() == 2 && pair.items[0].key == "key" && pair.items[1].key == "value";
+    if (!sound) return false;
+    entries.push_back(Unwrapped(pair.items[1]));
+    entries.back().key = pair.items[0].text;
     return true;
   };
-  entries_.clear();
-  std::vector<const Doc*> result;
-  if (doc.kind == Doc::Kind::kNull) return result;
+  if (doc.kind == Doc::Kind::kNull) return entries;
   if (doc.kind == Doc::Kind::kList) {
     for (const Doc& item : doc.items) {
       if (!add(item)) Wrong(item, "a key and a value");
     }
   } else if (doc.kind == Doc::Kind::kString && (doc.text.empty() || absl::StrContains(doc.text, "="))) {
-    Items(doc, entries_);
+    Items(doc, entries);
   } else if (doc.kind != Doc::Kind::kMap) {
     Wrong(doc, "pairs: NAME=VALUE,NAME=VALUE on the command line, a message in a file");
   } else if (!add(doc)) {
-    for (const Doc& item : doc.items) result.push_back(&item);
-    return result;
+    entries = doc.items;
   }
-  for (const Doc& entry : entries_) result.push_back(&entry);
-  return result;
+  return entries;
 }
 
 }  // namespace memcrest

@@ -22,6 +22,9 @@ namespace memcrest {
 
 class FieldReader;
 
+// google.protobuf.Value in text form: { number_value: 2 } is 2, { list_value { values {...} } } a list. Others as they are.
+Doc Unwrapped(const Doc& doc);
+
 template <class T>
 struct Field {
   const char* name;
@@ -65,8 +68,11 @@ class FieldReader {
   // Adds to the map; an entry given again replaces the former.
   template <class V>
   void Read(const Doc& doc, std::map<std::string, V>& out) {
-    for (const Doc* entry : Entries(doc)) Read(*entry, out[entry->key]);
-    entries_.clear();
+    for (const Doc& entry : Entries(doc)) {
+      Enter(entry.key);
+      Read(entry, out[entry.key]);
+      Leave();
+    }
   }
   template <class T>
     requires std::is_class_v<T>
@@ -80,6 +86,12 @@ class FieldReader {
     if (IsBare(doc)) return FieldsOf<T>()[0].read(*this, doc, out);
     std::vector<Doc> storage;
     for (const Doc& item : Items(doc, storage)) One(item, out);
+  }
+
+  // A message that stands in a file of its own.
+  template <class T>
+  void MessageOf(const Source& source, const Doc& doc, T& out) {
+    FieldReader(source, "", problems_).Message(doc, out);
   }
 
   void Add(const Doc& doc, Problem problem);
@@ -108,13 +120,12 @@ class FieldReader {
   // The fields of a map; those of a flag's "a=b,c=d" are made in `storage`.
   const std::vector<Doc>& Items(const Doc& doc, std::vector<Doc>& storage);
   // Entries of a map field in any of its spellings: {a: 1}, [{key: a value: 1}], "a=1,b=2".
-  std::vector<const Doc*> Entries(const Doc& doc);
+  std::vector<Doc> Entries(const Doc& doc);
 
   const Source& source_;
   std::string flag_;
   std::vector<Problem>& problems_;
   std::vector<std::string> path_;
-  std::vector<Doc> entries_;  // storage of Entries
 };
 
 // A field that is a member: Member<&Job::loss>("loss", "...").

@@ -11,7 +11,7 @@ namespace {
 void ReadPlan(FieldReader& reader, const Doc& doc, Checkpoint& checkpoint) {
   absl::StatusOr<Source> source = ReadSource(doc.text);
   absl::StatusOr<Doc> plan = source.ok() ? ParseDocument(*source) : source.status();
-  if (plan.ok()) return reader.Message(*plan, checkpoint);
+  if (plan.ok()) return reader.MessageOf(*source, *plan, checkpoint);
   reader.Add(doc, Problem{"E0108", absl::StrCat("the checkpoint plan ", doc.text, " cannot be read"), "",
                           std::string(plan.status().message()), ""});
 }
@@ -30,7 +30,8 @@ bool ReadCheckpointWord(FieldReader& reader, const Doc& doc, Checkpoint& checkpo
 }
 
 // A list of patterns, one of the words above, or the whole message.
-void ReadCheckpoint(FieldReader& reader, const Doc& doc, Job& job) {
+void ReadCheckpoint(FieldReader& reader, const Doc& value, Job& job) {
+  const Doc doc = Unwrapped(value);
   job.checkpoint = Checkpoint{};
   if (doc.kind == Doc::Kind::kMap) return reader.Message(doc, job.checkpoint);
   if (ReadCheckpointWord(reader, doc, job.checkpoint)) return;

@@ -48,13 +48,10 @@ const std::vector<JobFlag>& JobFlags() {
   return *kFlags;
 }
 
-void ReadJob(const Source& source, Job& job, std::vector<Problem>& problems) {
-  const absl::StatusOr<Doc> doc = ParseDocument(source);
-  if (doc.ok()) {
-    FieldReader(source, "", problems).Message(*doc, job);
-  } else {
-    problems.push_back(Problem{"E0103", std::string(doc.status().message()), "", "", ""});
-  }
+absl::Status ReadJob(const Source& source, Job& job, std::vector<Problem>& problems) {
+  MEMCREST_ASSIGN_OR_RETURN(const Doc doc, ParseDocument(source));
+  FieldReader(source, "", problems).Message(doc, job);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Job> LoadJob(const std::string& job_file, const FlagValues& flags) {
@@ -62,8 +59,7 @@ absl::StatusOr<Job> LoadJob(const std::string& job_file, const FlagValues& flags
   std::vector<Problem> problems;
   if (!job_file.empty()) {
     MEMCREST_ASSIGN_OR_RETURN(const Source source, ReadSource(job_file));
-    MEMCREST_RETURN_IF_ERROR(ParseDocument(source).status());
-    ReadJob(source, job, problems);
+    MEMCREST_RETURN_IF_ERROR(ReadJob(source, job, problems));
   }
   for (const auto& [name, value] : flags) {
     ReadFlag(name, value, problems, job) || ReadFlag(name, value, problems, job.parallel);

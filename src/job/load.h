@@ -32,8 +32,8 @@ using FlagValues = std::vector<std::pair<std::string, std::string>>;  // ("zero-
 // E0109 not supported yet. Unknown flags are the caller's: it knows its own as well.
 absl::StatusOr<Job> LoadJob(const std::string& job_file, const FlagValues& flags);
 
-// The same from a source in memory; no validation of the whole. For tests and for files of several jobs.
-void ReadJob(const Source& source, Job& job, std::vector<Problem>& problems);
+// A job file in memory over `job`, without the checks of the whole. Problems of fields go to `problems`; an error is E0103.
+absl::Status ReadJob(const Source& source, Job& job, std::vector<Problem>& problems);
 
 }  // namespace memcrest
 

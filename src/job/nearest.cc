@@ -11,6 +11,7 @@ namespace memcrest {
 namespace {
 
 std::string Plain(absl::string_view word) {
+  while (!word.empty() && word[0] == '-') word.remove_prefix(1);
   return absl::StrReplaceAll(absl::AsciiStrToLower(word), {{"_", "-"}});
 }
 
@@ -35,11 +36,12 @@ int EditDistance(absl::string_view a, absl::string_view b) {
 
 std::string Nearest(absl::string_view word, const std::vector<std::string>& names) {
   const std::string plain = Plain(word);
-  int best = static_cast<int>(std::max<size_t>(2, (plain.size() + 2) / 3)) + 1;
+  int best = static_cast<int>(std::max<size_t>(1, (plain.size() + 2) / 3)) + 1;
   std::string nearest;
   for (const std::string& name : names) {
-    const int distance = EditDistance(plain, Plain(name));
-    if (distance >= best || distance >= static_cast<int>(name.size())) continue;
+    const std::string other = Plain(name);
+    const int distance = EditDistance(plain, other);
+    if (distance >= best || distance >= static_cast<int>(other.size())) continue;
     best = distance;
     nearest = name;
   }

@@ -132,6 +132,10 @@ void ParamTable::Learn(const FxNode& node) {
     if (named != kNone && std::find(all.begin(), all.end(), named) != all.end()) continue;
     left.push_back(v);
   }
+  // Group norm is exported as an instance norm over groups, whose own scale and shift come first.
+  if (absl::EndsWith(base, "group_norm") && left.size() > unknown.size()) {
+    left.erase(left.begin(), left.end() - static_cast<std::ptrdiff_t>(unknown.size()));
+  }
   // A merged initializer may stand for several of them: the last one is used again.
   for (size_t i = 0; i < unknown.size() && !left.empty(); ++i) LearnOne(node, unknown[i], left[std::min(i, left.size() - 1)]);
 }
@@ -211,7 +215,9 @@ void ParamTable::Finish(const std::vector<std::pair<std::string, ParamId>>& read
   Tie(reads);
   std::vector<std::string> lost;
   for (size_t i = 0; i < net_.params.size(); ++i) {
-    if (!known_[i]) lost.push_back(net_.params[i].fqn);
+    if (known_[i]) continue;
+    lost.push_back(net_.params[i].fqn);
+    net_.params[i].dims = {0};
   }
   if (lost.empty()) return;
   net_.assumptions.push_back(

@@ -118,9 +118,10 @@ bool DecodeFunction(const FunctionTable& functions, Context& context, Function* 
   Cursor cursor(function->message);
   while (cursor.Next()) {
     if (cursor.tag() == BytesTag(11)) {
-      if (!context.Charge(sizeof(Attribute) * 2)) return false;
-      function->defaults.emplace_back();
-      if (!DecodeAttribute(cursor.bytes(), {&functions, 0}, function->name, context, &function->defaults.back())) return false;
+      Attribute parameter;
+      if (!context.Charge(sizeof parameter * 2)) return false;
+      if (!DecodeAttribute(cursor.bytes(), {&functions, 0}, function->name, context, &parameter)) return false;
+      function->defaults.emplace(parameter.name, std::move(parameter));
     } else if (cursor.tag() == BytesTag(9)) {
       if (!context.Charge(sizeof(function->opsets[0]) * 2)) return false;
       function->opsets.emplace_back();

@@ -54,11 +54,10 @@ class CallExpander {
 
   bool Expand() {
     const size_t cost = kCallCost + body_.values.size() * (kValueCost + (function_.has_sub_graphs ? kRenameCost : 0)) +
-                        (call_.attributes.size() + function_.defaults.size()) * kArgumentCost;
+                        call_.attributes.size() * kArgumentCost;
     if (!context_.Charge(static_cast<int64_t>(cost)) || !CheckArity()) return false;
     prefix_ = names_.PrefixOf(call_);
     for (const Attribute& attribute : call_.attributes) arguments_.emplace(attribute.name, &attribute);
-    for (const Attribute& attribute : function_.defaults) arguments_.emplace(attribute.name, &attribute);
     BindInputs();
     BindOutputs();
     return MakeInnerValues() && CopyNodes() && CopyPassedOn();
@@ -178,11 +177,18 @@ class CallExpander {
     return true;
   }
 
+  const Attribute* FindArgument(absl::string_view parameter) const {
+    const auto given = arguments_.find(parameter);
+    if (given != arguments_.end()) return given->second;
+    const auto standard = function_.defaults.find(parameter);
+    return standard == function_.defaults.end() ? nullptr : &standard->second;
+  }
+
   // The call's argument, else the function's default, else nothing: then the operator's own default holds.
   bool ResolveReference(const Attribute& from, std::vector<Attribute>* to) {
-    const auto argument = arguments_.find(from.ref_attr);
-    if (argument == arguments_.end()) return true;
-    const Attribute& bound = *argument->second;
+    const Attribute* const argument = FindArgument(from.ref_attr);
+    if (argument == nullptr) return true;
+    const Attribute& bound = *argument;
     // Sub-graphs as arguments would multiply without bound, and would see the caller's values from inside the body.
     if (!bound.graphs.empty()) return Fail(absl::StrCat("attribute ", Quoted(from.ref_attr), " passes a sub-graph to it"));
     if (!context_.Charge(CostOf(bound))) return false;
@@ -252,7 +258,7 @@ class CallExpander {
   Graph& caller_;
   std::vector<Node>& out_;
   absl::string_view prefix_;
-  absl::flat_hash_map<absl::string_view, const Attribute*> arguments_;
+  absl::flat_hash_map<absl::string_view, const Attribute*> arguments_;  // of the call
   std::vector<ValueId> ids_;  // the body's to the caller's
   std::vector<std::pair<ValueId, ValueId>> passed_on_;
   Renames renames_;

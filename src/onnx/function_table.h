@@ -18,10 +18,11 @@ namespace memcrest::onnx {
 struct Function {
   absl::string_view domain, name, overload;
   absl::string_view message;            // FunctionProto
-  std::vector<Attribute> defaults;      // attribute_proto: parameters with a default
+  absl::flat_hash_map<absl::string_view, Attribute> defaults;  // attribute_proto: parameters with a default
   std::vector<std::pair<absl::string_view, int64_t>> opsets;
   Graph body;                           // decoded when a call is reached
   int origin = -1;                      // index into Model::inlined_from
+  int64_t flat_nodes = 0;               // nodes of the body once its own calls are inlined
   bool has_sub_graphs = false;          // of the body, once its own calls are inlined
 };
 

@@ -39,6 +39,17 @@ std::vector<int> CalleesOf(const Graph& graph) {
   return callees;
 }
 
+// Nodes of a graph once its calls are inlined, sub-graphs included. At least one for a call; at most kTooMany.
+constexpr int64_t kTooMany = int64_t{1} << 40;
+int64_t FlatNodes(const Graph& graph, const FunctionTable& functions) {
+  int64_t nodes = 0;
+  for (const Node& node : graph.nodes) {
+    nodes += IsCall(node.function) ? std::max<int64_t>(functions.at(CallMark(node.function)).flat_nodes, 1) : 1;
+  }
+  ForEachSubGraph(graph, [&](const Graph& body) { nodes += FlatNodes(body, functions); });
+  return std::min(nodes, kTooMany);
+}
+
 int DepthOf(const Graph& graph) {
   int inner = 0;
   ForEachSubGraph(graph, [&](const Graph& body) { inner = std::max(inner, 1 + DepthOf(body)); });
@@ -56,8 +67,7 @@ class Inliner {
       : context_(context), functions_(functions), model_(model), names_(context) {}
 
   bool Run() {
-    if (!OrderFunctions()) return false;
-    context_.set_inlining();
+    if (!OrderFunctions() || !CheckSize()) return false;
     names_.Avoid(model_.graph);
     for (const int function : order_) names_.Avoid(functions_.at(function).body);
     for (const int function : order_) {
@@ -103,6 +113,7 @@ class Inliner {
     state_[static_cast<size_t>(function)] = State::kDone;
     order_.push_back(function);
     Function& f = functions_.at(function);
+    f.flat_nodes = FlatNodes(f.body, functions_);
     f.origin = static_cast<int>(model_.inlined_from.size());
     model_.inlined_from.push_back(context_.Keep(NameOf(f)));
     MergeOpsets(f);
@@ -116,6 +127,15 @@ class Inliner {
       if (is_new) model_.opsets.emplace_back(domain, version);
       if (known->second != version) context_.AddNote(Note::kOpsetDiffers, function.name);
     }
+  }
+
+  // Refuses what would pass the budget before any of it is built.
+  bool CheckSize() {
+    context_.set_inlining();
+    int64_t nodes = FlatNodes(model_.graph, functions_);
+    for (const int function : order_) nodes = std::min(nodes + functions_.at(function).flat_nodes, kTooMany);
+    const int64_t bytes = nodes * static_cast<int64_t>(sizeof(Node));
+    return context_.Charge(bytes) && context_.Charge(-bytes);
   }
 
   bool FailRecursion(int function) {

@@ -8,16 +8,10 @@
 
 #include "src/eager/eager.h"
 #include "src/ops/layout.h"
+#include "src/ops/windows.h"
 
 namespace memcrest {
 namespace {
-
-// The i-th of a list attribute that may be absent or hold one value for all dimensions.
-int64_t Item(const Attrs& attrs, Key key, size_t i, int64_t otherwise) {
-  const Dims* list = attrs.Ints(key);
-  if (list == nullptr || list->empty()) return attrs.Int(key, otherwise);
-  return (*list)[std::min(i, list->size() - 1)];
-}
 
 // Sizes of the result of x * w; x may lack the batch dimension.
 Dims ResultSizes(const Attrs& attrs, DimSpan x, DimSpan w) {
@@ -26,9 +20,9 @@ Dims ResultSizes(const Attrs& attrs, DimSpan x, DimSpan w) {
   Dims sizes(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(first));
   sizes.back() = transposed ? w[1] * attrs.Int(Key::kGroups, 1) : w[0];
   for (size_t i = 0; i < spatial; ++i) {
-    const int64_t stride = std::max<int64_t>(1, Item(attrs, Key::kStride, i, 1)), pad = Item(attrs, Key::kPadding, i, 0);
-    const int64_t reach = Item(attrs, Key::kDilation, i, 1) * (w[i + 2] - 1) + 1, in = x[first + i];
-    sizes.push_back(transposed ? (in - 1) * stride - 2 * pad + reach + Item(attrs, Key::kOutputPadding, i, 0)
+    const int64_t stride = std::max<int64_t>(1, WindowItem(attrs, Key::kStride, i, 1)), pad = WindowItem(attrs, Key::kPadding, i, 0);
+    const int64_t reach = WindowItem(attrs, Key::kDilation, i, 1) * (w[i + 2] - 1) + 1, in = x[first + i];
+    sizes.push_back(transposed ? (in - 1) * stride - 2 * pad + reach + WindowItem(attrs, Key::kOutputPadding, i, 0)
                                : std::max<int64_t>(0, (in + 2 * pad - reach) / stride + 1));
   }
   return sizes;

@@ -64,19 +64,15 @@ void ReflectionPadBackward(Eager& rt, GradCall& grad) {
 
 void CircularPad(Eager& rt, OpCall& call) { call.Out(0) = rt.Empty(SizesOr(call, 0, PaddedSizes(call)), call.in[0].dtype()); }
 
-// Elements of the copied borders, in the order of copying: last dimension first, before then after.
+// Elements of the copied borders, in the order of copying: last dimension first, before then after; each spans the whole result
+// in the other dimensions.
 std::vector<int64_t> Borders(const GradCall& grad) {
   std::vector<int64_t> borders;
-  Dims sizes = grad.In(0).sizes;
+  const Dims& sizes = grad.Out().sizes;
   const Dims* pads = grad.attrs().Ints(Key::kPadding);
-  for (size_t i = 0; pads != nullptr && i + 1 < pads->size() && i / 2 < sizes.size(); i += 2) {
-    const size_t axis = sizes.size() - 1 - i / 2;
-    // Borders of later dimensions span what earlier ones have already grown.
-    const int64_t line = NumElements(Resized(sizes, axis, 1));
-    for (size_t side = 0; side < 2; ++side) {
-      if ((*pads)[i + side] > 0) borders.push_back(line * (*pads)[i + side]);
-    }
-    sizes[axis] += (*pads)[i] + (*pads)[i + 1];
+  for (size_t i = 0; pads != nullptr && i < pads->size() && i / 2 < sizes.size(); ++i) {
+    const int64_t line = NumElements(Resized(sizes, sizes.size() - 1 - i / 2, 1));
+    if ((*pads)[i] > 0) borders.push_back(line * (*pads)[i]);
   }
   return borders;
 }

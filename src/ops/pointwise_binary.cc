@@ -2,6 +2,7 @@
 //
 // Formulas: tools/autograd/derivatives.yaml; the order of gradients is that of the generated code (by argument name). A number
 // is Key::kScalar, kScalarFirst when it stands on the left; it is never a tensor and costs nothing.
+#include "src/ops/inplace.h"
 #include "src/ops/kernels.h"
 
 namespace memcrest {
@@ -230,11 +231,11 @@ OpEntry Entry(const char* name, ForwardFn forward, BackwardFn backward, const ch
 }  // namespace
 
 void RegisterPointwiseBinary(OpRegistry& r) {
-  r.Add(Entry("add", PlainForward, AddBackward, "saves nothing; both gradients are the same tensor"));
-  r.Add(Entry("sub", PlainForward, SubBackward, "saves nothing"));
+  r.Add(Entry("add", PlainForward, InplaceAware<AddBackward>, "saves nothing; both gradients are the same tensor"));
+  r.Add(Entry("sub", PlainForward, InplaceAware<SubBackward>, "saves nothing"));
   r.Add(Entry("rsub", PlainForward, RsubBackward, "saves nothing"));
-  r.Add(Entry("mul", MulForward, MulBackward, "saves each operand that the other's gradient needs"));
-  r.Add(Entry("div.Tensor", DivKernelForward, DivBackward, "saves the divisor, and the dividend if the divisor needs a gradient"));
+  r.Add(Entry("mul", MulForward, InplaceAware<MulBackward>, "saves each operand that the other's gradient needs"));
+  r.Add(Entry("div.Tensor", DivKernelForward, InplaceAware<DivBackward>, "saves the divisor, and the dividend if the divisor needs a gradient"));
   OpEntry div = Entry("div", DivForward, nullptr, "div.Tensor; number / x is reciprocal, then mul");
   div.composite = true;
   r.Add(div);

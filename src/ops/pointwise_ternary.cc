@@ -1,6 +1,7 @@
 // Element-wise selection, interpolation and fused arithmetic: where, masked_fill, lerp, addcmul, addcdiv, prelu, glu.
 //
 // Formulas: tools/autograd/derivatives.yaml.
+#include "src/ops/inplace.h"
 #include "src/ops/kernels.h"
 
 namespace memcrest {
@@ -153,7 +154,7 @@ OpEntry Entry(const char* name, ForwardFn forward, BackwardFn backward, const ch
 
 void RegisterPointwiseTernary(OpRegistry& r) {
   r.Add(Entry("where", WhereForward, WhereBackward, "saves the condition"));
-  r.Add(Entry("masked_fill", MaskedFillForward, MaskedFillBackward, "saves the mask"));
+  r.Add(Entry("masked_fill", MaskedFillForward, InplaceAware<MaskedFillBackward>, "saves the mask"));
   r.Add(Entry("lerp", LerpForward, LerpBackward, "saves the weight; both ends if it needs a gradient"));
   r.Add(Entry("addcmul", AddcmulForward, AddcmulBackward, "saves each factor that the other's gradient needs", Autocast::kPromote));
   r.Add(Entry("addcdiv", AddcdivForward, AddcdivBackward, "saves the divisor, and the dividend for its gradient", Autocast::kPromote));

@@ -5,6 +5,7 @@
 // storage; a formula that needs the old input saves a clone of it, as autograd does.
 #include <array>
 
+#include "src/ops/inplace.h"
 #include "src/ops/kernels.h"
 
 namespace memcrest {
@@ -46,7 +47,7 @@ OpEntry Row(const char* name, const char* doc, Autocast autocast = Autocast::kPl
   OpEntry entry;
   entry.name = name;
   entry.forward = Forward<keep, type>;
-  entry.backward = Backward<kernels>;
+  entry.backward = InplaceAware<Backward<kernels>>;
   entry.autocast = autocast;
   entry.doc = doc;
   return entry;
@@ -94,7 +95,7 @@ void ClampBackward(Eager& rt, GradCall& grad) {
 template <int masks>
 OpEntry Clamp(const char* name) {
   OpEntry entry = Row<Keep::kInput, 1, Type::kSame>(name, "saves its input");
-  entry.backward = ClampBackward<masks>;
+  entry.backward = InplaceAware<ClampBackward<masks>>;
   return entry;
 }
 

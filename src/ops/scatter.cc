@@ -94,7 +94,7 @@ void ProdBackward(Eager& rt, GradCall& grad) {
   masked.reset();
   grad.Set(0, rt.EmptyLike(v));
   const Value zero = rt.EmptyLike(src, DType::kBool), single = rt.EmptyLike(src, DType::kBool);
-  const std::vector<Value> narrow = all(src, 5), wide = all(v, 3);
+  const std::vector<Value> narrow = all(src, 6), wide = all(v, 3);
   grad.Set(2, rt.EmptyLike(src));
 }
 

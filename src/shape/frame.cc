@@ -137,6 +137,11 @@ BoundValue FromLiteral(const onnx::Literal& literal) {
   return value;
 }
 
+bool AreValidSizes(DimSpan sizes) {
+  if (!CheckedNumElements(sizes).has_value()) return false;
+  return std::all_of(sizes.begin(), sizes.end(), [](int64_t d) { return d <= kMaxElements; });
+}
+
 std::optional<Dims> DeclaredSizes(const onnx::Value& value, const SymbolTable& symbols) {
   if (!value.has_shape) return std::nullopt;
   Dims sizes;
@@ -145,7 +150,7 @@ std::optional<Dims> DeclaredSizes(const onnx::Value& value, const SymbolTable& s
     if (!size.has_value() || *size < 0) return std::nullopt;
     sizes.push_back(*size);
   }
-  if (!CheckedNumElements(sizes).has_value()) return std::nullopt;
+  if (!AreValidSizes(sizes)) return std::nullopt;
   return sizes;
 }
 

@@ -91,6 +91,9 @@ void RunFrame(Session& session, Frame& frame);
 // A literal's sizes, dtype and (small ones) host value. Float data beyond 64 elements is not copied.
 BoundValue FromLiteral(const onnx::Literal& literal);
 
+// Whether the element count and each size are within kMaxElements (beside a size of 0 anything may stand) and none is negative.
+bool AreValidSizes(DimSpan sizes);
+
 // Sizes of a declared shape whose symbols all have a value.
 std::optional<Dims> DeclaredSizes(const onnx::Value& value, const SymbolTable& symbols);
 

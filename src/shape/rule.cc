@@ -66,7 +66,7 @@ BoundValue& RuleContext::Out(int i, DType dtype, Dims sizes) {
   value->sizes = std::move(sizes);
   value->ints.clear();
   value->floats.clear();
-  if (CheckedNumElements(value->sizes).has_value()) return *value;
+  if (AreValidSizes(value->sizes)) return *value;
   const bool negative = std::any_of(value->sizes.begin(), value->sizes.end(), [](int64_t d) { return d < 0; });
   if (negative) {
     Fail(absl::StrCat("the result would have a negative size: ", ToText(value->sizes)));

@@ -71,21 +71,26 @@ bool SlideWindow(RuleContext& c, const Window& window, DimSpan spatial, Dims* ou
   for (size_t d = 0; d < spatial.size(); ++d) {
     const int64_t stride = window.stride[d];
     if (window.same) {
-      out->push_back(CeilDiv(spatial[d], stride));
+      out->push_back(spatial[d] == 0 ? 0 : (spatial[d] - 1) / stride + 1);
       continue;
     }
-    const int64_t padded = spatial[d] + window.pad_begin[d] + window.pad_end[d];
-    const int64_t room = padded - (window.dilation[d] * (window.kernel[d] - 1) + 1);
+    const int64_t padded = Plus(Plus(spatial[d], window.pad_begin[d]), window.pad_end[d]);
+    const int64_t room = Minus(padded, Plus(Times(window.dilation[d], Minus(window.kernel[d], 1)), 1));
     if (room < 0) {
       return c.Fail(absl::StrCat("a window of ", window.kernel[d], " (dilation ", window.dilation[d], ") does not fit into ",
                                  padded, " padded elements of dimension ", d + 2));
     }
     int64_t steps = room / stride + 1;
     // A partial window counts if it starts inside the input or the padding before it, as PyTorch has it.
-    if (window.ceil && room % stride != 0 && steps * stride < spatial[d] + window.pad_begin[d]) ++steps;
+    if (window.ceil && room % stride != 0 && Times(steps, stride) < Plus(spatial[d], window.pad_begin[d])) ++steps;
     out->push_back(steps);
   }
   return true;
+}
+
+int64_t FromDouble(double size) {
+  constexpr double kLimit = 9e18;
+  return !(size > -kLimit) ? INT64_MIN : size < kLimit ? static_cast<int64_t>(size) : INT64_MAX;
 }
 
 bool AxisFlags(RuleContext& c, absl::Span<const int64_t> list, int rank, std::vector<bool>* flags) {

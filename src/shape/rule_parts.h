@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "src/base/bytes.h"
 #include "src/base/dims.h"
 #include "src/shape/rule.h"
 
@@ -24,6 +25,13 @@ struct Window {
 bool ReadWindow(RuleContext& c, int spatial_rank, DimSpan kernel, Window* window);
 // Spatial sizes after sliding `window` over the last dimensions of `sizes`, appended to `out`.
 bool SlideWindow(RuleContext& c, const Window& window, DimSpan spatial, Dims* out);
+
+// Sums and products of sizes and attributes, kept at the ends of the range instead of overflowing: Out refuses such a size.
+inline int64_t Plus(int64_t a, int64_t b) { return CheckedAdd(a, b).value_or(a < 0 ? INT64_MIN : INT64_MAX); }
+inline int64_t Minus(int64_t a, int64_t b) { return b == INT64_MIN ? INT64_MAX : Plus(a, -b); }
+inline int64_t Times(int64_t a, int64_t b) { return CheckedMul(a, b).value_or((a < 0) == (b < 0) ? INT64_MAX : INT64_MIN); }
+// A size computed in floating point.
+int64_t FromDouble(double size);
 
 // The axes in `list`, normalized for `rank`, as flags; false after failing the node (out of range).
 bool AxisFlags(RuleContext& c, absl::Span<const int64_t> list, int rank, std::vector<bool>* flags);

@@ -34,11 +34,12 @@ void Attention(RuleContext& c) {
     return;
   }
   const int64_t past = c.Has(4) && c.Rank(4) == 4 ? c.Sizes(4)[2] : 0;
-  c.Out(1, c.Type(1), {k.batch, k.heads, past + k.length, k.size});
-  c.Out(2, c.Type(2), {v.batch, v.heads, past + v.length, v.size});
-  c.Out(3, c.Type(0), {q.batch, q.heads, q.length, past + k.length});
+  const int64_t keys = Plus(past, k.length);
+  c.Out(1, c.Type(1), {k.batch, k.heads, keys, k.size});
+  c.Out(2, c.Type(2), {v.batch, v.heads, keys, v.size});
+  c.Out(3, c.Type(0), {q.batch, q.heads, q.length, keys});
   const bool packed = c.Rank(0) == 3;
-  c.Out(0, c.Type(0), packed ? Dims{q.batch, q.length, q.heads * v.size} : Dims{q.batch, q.heads, q.length, v.size});
+  c.Out(0, c.Type(0), packed ? Dims{q.batch, q.length, Times(q.heads, v.size)} : Dims{q.batch, q.heads, q.length, v.size});
 }
 
 void FlexAttention(RuleContext& c) {

@@ -21,7 +21,7 @@ void ConvRule(RuleContext& c, int w, DType dtype) {
     return;
   }
   const int64_t group = c.node().Int("group", 1);
-  if (x[1] != weight[1] * group) {
+  if (x[1] != Times(weight[1], group)) {
     c.Fail(absl::StrCat("the input has ", x[1], " channels, the weight ", weight[1], " x ", group, " groups"));
     return;
   }
@@ -54,15 +54,16 @@ void ConvTranspose(RuleContext& c) {
   Window window;
   if (!ReadWindow(c, c.Rank(0) - 2, DimSpan(weight).subspan(2), &window)) return;
   const std::vector<int64_t>*output_shape = c.node().Ints("output_shape"), *extra = c.node().Ints("output_padding");
-  Dims sizes = {x[0], weight[1] * c.node().Int("group", 1)};
+  Dims sizes = {x[0], Times(weight[1], c.node().Int("group", 1))};
   const size_t spatial = x.size() - 2;
   // output_shape may list the spatial sizes only.
   const size_t skip = output_shape != nullptr && output_shape->size() == x.size() ? 2 : 0;
   for (size_t d = 0; d < spatial; ++d) {
     const int64_t stride = window.stride[d];
-    const int64_t grown = stride * (x[d + 2] - 1) + At(extra, d, 0) + window.dilation[d] * (window.kernel[d] - 1) + 1 -
-                          window.pad_begin[d] - window.pad_end[d];
-    sizes.push_back(At(output_shape, d + skip, window.same ? x[d + 2] * stride : grown));
+    const int64_t span = Plus(Times(window.dilation[d], Minus(window.kernel[d], 1)), 1);
+    const int64_t grown = Plus(Times(stride, x[d + 2] - 1), Plus(At(extra, d, 0), span));
+    const int64_t cropped = Minus(Minus(grown, window.pad_begin[d]), window.pad_end[d]);
+    sizes.push_back(At(output_shape, d + skip, window.same ? Times(x[d + 2], stride) : cropped));
   }
   c.Out(0, c.Type(0), std::move(sizes));
 }
@@ -100,7 +101,8 @@ void MaxUnpool(RuleContext& c) {
   if (!ReadWindow(c, c.Rank(0) - 2, {}, &window)) return;
   Dims sizes = {x[0], x[1]};
   for (size_t d = 0; d + 2 < x.size(); ++d) {
-    sizes.push_back((x[d + 2] - 1) * window.stride[d] + window.kernel[d] - window.pad_begin[d] - window.pad_end[d]);
+    const int64_t grown = Plus(Times(x[d + 2] - 1, window.stride[d]), window.kernel[d]);
+    sizes.push_back(Minus(Minus(grown, window.pad_begin[d]), window.pad_end[d]));
   }
   c.Has(2) ? c.Undetermined(0, c.Type(0), std::move(sizes)) : c.Out(0, c.Type(0), std::move(sizes));
 }
@@ -131,7 +133,7 @@ void Col2Im(RuleContext& c) {
     return;
   }
   int64_t area = 1;
-  for (const int64_t b : block.values) area *= b;
+  for (const int64_t b : block.values) area = Times(area, b);
   if (area <= 0 || c.Sizes(0)[1] % area != 0) {
     c.Fail("channels are no multiple of the block");
     return;

@@ -59,7 +59,7 @@ void ConstantOfShape(RuleContext& c) {
 // start + i * delta; of host values only.
 void IntRange(RuleContext& c, int64_t start, int64_t limit, int64_t delta) {
   const std::optional<int64_t> span = limit == INT64_MIN || start == INT64_MIN ? std::nullopt : CheckedAdd(limit, -start);
-  if (delta == 0 || !span.has_value()) {
+  if (delta == 0 || delta == INT64_MIN || !span.has_value() || *span == INT64_MIN) {
     c.Fail(absl::StrCat("from ", start, " to ", limit, " by ", delta));
     return;
   }

@@ -152,7 +152,7 @@ void OneHot(RuleContext& c) {
   const BoundValue& depth = c.In(1);
   Dims sizes = c.Sizes(0);
   const bool known = HasHost(depth) && NumElements(depth.sizes) == 1;
-  sizes.insert(sizes.begin() + axis, known ? static_cast<int64_t>(AsDouble(depth, 0)) : 1);
+  sizes.insert(sizes.begin() + axis, known ? FromDouble(AsDouble(depth, 0)) : 1);
   known ? c.Out(0, c.Type(2), std::move(sizes)) : c.Undetermined(0, c.Type(2), std::move(sizes));
 }
 

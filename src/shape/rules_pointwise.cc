@@ -1,67 +1,15 @@
 // Rules of element-wise operators: sizes broadcast, a few integers and floats are computed.
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "src/shape/host.h"
 #include "src/shape/rule.h"
 #include "src/shape/rule_parts.h"
+#include "src/shape/scalar_math.h"
 
 namespace memcrest::shape {
 namespace {
-
-// One element; nullopt (no host value then) on overflow or division by zero.
-using IntBinary = std::optional<int64_t> (*)(int64_t, int64_t);
-using FloatBinary = double (*)(double, double);
-using Unary = double (*)(double);
-
-std::optional<int64_t> AddInt(int64_t a, int64_t b) { return CheckedAdd(a, b); }
-std::optional<int64_t> SubInt(int64_t a, int64_t b) { return b == INT64_MIN ? std::nullopt : CheckedAdd(a, -b); }
-std::optional<int64_t> MulInt(int64_t a, int64_t b) { return CheckedMul(a, b); }
-std::optional<int64_t> DivInt(int64_t a, int64_t b) {
-  if (b == 0 || (a == INT64_MIN && b == -1)) return std::nullopt;
-  return a / b;  // ONNX truncates toward zero
-}
-std::optional<int64_t> FloorModInt(int64_t a, int64_t b) {
-  if (b == 0 || b == -1) return b == 0 ? std::nullopt : std::optional<int64_t>(0);
-  const int64_t r = a % b;
-  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
-}
-std::optional<int64_t> TruncModInt(int64_t a, int64_t b) {
-  if (b == 0 || b == -1) return b == 0 ? std::nullopt : std::optional<int64_t>(0);
-  return a % b;
-}
-std::optional<int64_t> PowInt(int64_t a, int64_t b) {
-  if (b < 0 || b > 64) return std::nullopt;
-  std::optional<int64_t> r = 1;
-  for (int64_t i = 0; i < b && r.has_value(); ++i) r = CheckedMul(*r, a);
-  return r;
-}
-std::optional<int64_t> MinInt(int64_t a, int64_t b) { return std::min(a, b); }
-std::optional<int64_t> MaxInt(int64_t a, int64_t b) { return std::max(a, b); }
-std::optional<int64_t> AndInt(int64_t a, int64_t b) { return a & b; }
-std::optional<int64_t> OrInt(int64_t a, int64_t b) { return a | b; }
-std::optional<int64_t> XorInt(int64_t a, int64_t b) { return a ^ b; }
-std::optional<int64_t> EqualInt(int64_t a, int64_t b) { return a == b; }
-std::optional<int64_t> LessInt(int64_t a, int64_t b) { return a < b; }
-std::optional<int64_t> LessEqualInt(int64_t a, int64_t b) { return a <= b; }
-std::optional<int64_t> GreaterInt(int64_t a, int64_t b) { return a > b; }
-std::optional<int64_t> GreaterEqualInt(int64_t a, int64_t b) { return a >= b; }
-
-double AddFloat(double a, double b) { return a + b; }
-double SubFloat(double a, double b) { return a - b; }
-double MulFloat(double a, double b) { return a * b; }
-double DivFloat(double a, double b) { return a / b; }
-double ModFloat(double a, double b) { return std::fmod(a, b); }
-double PowFloat(double a, double b) { return std::pow(a, b); }
-double MinFloat(double a, double b) { return std::fmin(a, b); }
-double MaxFloat(double a, double b) { return std::fmax(a, b); }
-double EqualFloat(double a, double b) { return a == b; }
-double LessFloat(double a, double b) { return a < b; }
-double LessEqualFloat(double a, double b) { return a <= b; }
-double GreaterFloat(double a, double b) { return a > b; }
-double GreaterEqualFloat(double a, double b) { return a >= b; }
 
 struct BinaryMath {
   IntBinary ints;
@@ -158,18 +106,6 @@ template <IntBinary kInts, FloatBinary kFloats>
 void Fold(RuleContext& c) {
   FoldRule(c, {kInts, kFloats});
 }
-
-double Negate(double x) { return -x; }
-double Absolute(double x) { return std::abs(x); }
-double SignOf(double x) { return x > 0 ? 1 : x < 0 ? -1 : 0; }
-double Positive(double x) { return x > 0 ? x : 0; }
-double Inverse(double x) { return 1 / x; }
-double FloorOf(double x) { return std::floor(x); }
-double CeilOf(double x) { return std::ceil(x); }
-double RoundOf(double x) { return std::nearbyint(x); }  // half to even, as ONNX rounds
-double SqrtOf(double x) { return std::sqrt(x); }
-double ExpOf(double x) { return std::exp(x); }
-double LogOf(double x) { return std::log(x); }
 
 // Integers go through double only where they are exact there.
 template <Unary kMath>

@@ -51,7 +51,7 @@ void LinearAttention(RuleContext& c) {
   }
   const int64_t key_size = c.Sizes(1)[2] / kv_heads, value_size = c.Sizes(2)[2] / kv_heads, batch = c.Sizes(0)[0];
   c.Out(1, c.Type(c.Has(3) ? 3 : 0), {batch, kv_heads, key_size, value_size});
-  c.Out(0, c.Type(0), {batch, c.Sizes(0)[1], q_heads * value_size});
+  c.Out(0, c.Type(0), {batch, c.Sizes(0)[1], Times(q_heads, value_size)});
 }
 
 constexpr std::array kRules = {

@@ -6,22 +6,10 @@
 #include "src/shape/host.h"
 #include "src/shape/rule.h"
 #include "src/shape/rule_parts.h"
+#include "src/shape/scalar_math.h"
 
 namespace memcrest::shape {
 namespace {
-
-// Folds one more element into the result so far; nullopt on overflow.
-using IntFold = std::optional<int64_t> (*)(int64_t, int64_t);
-using FloatFold = double (*)(double, double);
-
-std::optional<int64_t> AddInt(int64_t a, int64_t b) { return CheckedAdd(a, b); }
-std::optional<int64_t> MulInt(int64_t a, int64_t b) { return CheckedMul(a, b); }
-std::optional<int64_t> MinInt(int64_t a, int64_t b) { return std::min(a, b); }
-std::optional<int64_t> MaxInt(int64_t a, int64_t b) { return std::max(a, b); }
-double AddFloat(double a, double b) { return a + b; }
-double MulFloat(double a, double b) { return a * b; }
-double MinFloat(double a, double b) { return std::min(a, b); }
-double MaxFloat(double a, double b) { return std::max(a, b); }
 
 // Folds `in` over the dimensions in `drop`; elements of the result in order. Empty on overflow or an empty input.
 template <typename T, typename Fold>
@@ -42,7 +30,7 @@ std::vector<T> FoldElements(const std::vector<T>& elements, const Dims& in, cons
 }
 
 // axes as an input (ReduceSum from opset 13, others from 18) or an attribute; none means all, or none if the node says so.
-void ReduceRule(RuleContext& c, IntFold ints, FloatFold floats) {
+void ReduceRule(RuleContext& c, IntBinary ints, FloatBinary floats) {
   const IntList axes = c.Ints(1, "axes");
   const bool keep = c.node().Int("keepdims", 1) != 0;
   const Dims& in = c.Sizes(0);
@@ -71,7 +59,7 @@ void ReduceRule(RuleContext& c, IntFold ints, FloatFold floats) {
   if (!result.empty()) SetInts(&out, std::move(result));
 }
 
-template <IntFold kInts, FloatFold kFloats>
+template <IntBinary kInts, FloatBinary kFloats>
 void Reduce(RuleContext& c) {
   ReduceRule(c, kInts, kFloats);
 }

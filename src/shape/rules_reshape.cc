@@ -34,18 +34,18 @@ void Reshape(RuleContext& c) {
   }
   const bool copy_zero = c.node().Int("allowzero", 0) == 0;
   Dims sizes;
-  int64_t product = 1;
+  int64_t product = 1;  // of the stated sizes; more than there can be counts as one more
   int open = -1;
   for (const int64_t wanted : shape.values) {
     const size_t d = sizes.size();
     if (wanted == -1) open = static_cast<int>(d);
     sizes.push_back(wanted == 0 && copy_zero && d < in.size() ? in[d] : wanted);
-    if (wanted != -1) product *= sizes.back();
+    if (wanted != -1) product = CheckedMul(product, sizes.back()).value_or(kMaxElements + 1);
   }
   const int64_t elements = NumElements(in);
   if (open >= 0) sizes[static_cast<size_t>(open)] = product == 0 ? 0 : elements / product;
   if (open < 0 && product != elements && product > 0) Thaw(c, elements, &sizes);
-  if (NumElements(sizes) != elements) {
+  if (CheckedNumElements(sizes) != elements) {
     c.Fail(absl::StrCat(elements, " elements do not make up [", absl::StrJoin(shape.values, ", "), "]"));
     return;
   }
@@ -169,8 +169,7 @@ void Tile(RuleContext& c) {
     return;
   }
   for (size_t d = 0; d < sizes.size(); ++d) {
-    const std::optional<int64_t> size = CheckedMul(sizes[d], repeats[d]);
-    sizes[d] = size.value_or(INT64_MAX);
+    sizes[d] = Times(sizes[d], repeats[d]);
   }
   BoundValue& out = c.Out(0, c.Type(0), std::move(sizes));
   if (c.failed() || !IsSmall(out.sizes) || !HasHost(c.In(0))) return;

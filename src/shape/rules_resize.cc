@@ -12,7 +12,7 @@ namespace {
 
 // Scaled sizes are rounded down in single precision, as onnx's own inference and the runtimes do.
 int64_t Scaled(int64_t size, double scale) {
-  return static_cast<int64_t>(std::floor(static_cast<float>(size) * static_cast<float>(scale)));
+  return FromDouble(std::floor(static_cast<float>(size) * static_cast<float>(scale)));
 }
 
 // Applies `scales` to the dimensions `axes` of `sizes`.
@@ -47,7 +47,7 @@ bool FitSizes(RuleContext& c, absl::Span<const int64_t> target, absl::Span<const
   }
   for (size_t i = 0; i < axes.size(); ++i) {
     int64_t& size = (*sizes)[static_cast<size_t>(axes[i])];
-    size = policy == "stretch" ? target[i] : static_cast<int64_t>(std::floor(scale * static_cast<double>(size) + 0.5));
+    size = policy == "stretch" ? target[i] : FromDouble(std::floor(scale * static_cast<double>(size) + 0.5));
   }
   return true;
 }
@@ -113,7 +113,7 @@ void AffineGrid(RuleContext& c) {
 }
 
 bool IsImage(RuleContext& c, int64_t block) {
-  return (c.Rank(0) == 4 && block > 0) || c.Fail("needs a tensor of rank 4 and a positive blocksize");
+  return (c.Rank(0) == 4 && block > 0 && block < (1 << 20)) || c.Fail("needs a tensor of rank 4 and a positive blocksize");
 }
 
 void DepthToSpace(RuleContext& c) {
@@ -124,7 +124,7 @@ void DepthToSpace(RuleContext& c) {
     c.Fail(absl::StrCat(x[1], " channels are no multiple of ", block * block));
     return;
   }
-  c.Out(0, c.Type(0), {x[0], x[1] / (block * block), x[2] * block, x[3] * block});
+  c.Out(0, c.Type(0), {x[0], x[1] / (block * block), Times(x[2], block), Times(x[3], block)});
 }
 
 void SpaceToDepth(RuleContext& c) {
@@ -135,7 +135,7 @@ void SpaceToDepth(RuleContext& c) {
     c.Fail(absl::StrCat("the image is no multiple of blocksize ", block));
     return;
   }
-  c.Out(0, c.Type(0), {x[0], x[1] * block * block, x[2] / block, x[3] / block});
+  c.Out(0, c.Type(0), {x[0], Times(x[1], block * block), x[2] / block, x[3] / block});
 }
 
 void CenterCropPad(RuleContext& c) {
@@ -159,7 +159,7 @@ void NonMaxSuppression(RuleContext& c) {
   }
   const int64_t boxes = c.Sizes(0)[1];
   const int64_t most = c.Has(2) ? std::clamp<int64_t>(c.Scalar(2).value_or(boxes), 0, boxes) : 0;
-  c.Bounded(0, DType::kInt64, {c.Sizes(1)[0] * c.Sizes(1)[1] * most, 3});
+  c.Bounded(0, DType::kInt64, {Times(Times(c.Sizes(1)[0], c.Sizes(1)[1]), most), 3});
 }
 
 constexpr std::array kRules = {

@@ -25,7 +25,7 @@ void Dft(RuleContext& c) {
   const bool onesided = c.node().Int("onesided", 0) != 0, inverse = c.node().Int("inverse", 0) != 0;
   Dims sizes = c.Sizes(0);
   int64_t& length = sizes[static_cast<size_t>(axis)];
-  if (onesided && inverse) length = 2 * (length - 1);
+  if (onesided && inverse) length = Times(2, length - 1);
   if (c.Has(1)) length = c.Scalar(1).value_or(length);
   if (onesided && !inverse) length = length / 2 + 1;
   sizes.back() = onesided && inverse ? 1 : 2;

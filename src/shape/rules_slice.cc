@@ -47,7 +47,7 @@ void Concat(RuleContext& c) {
       c.Fail(absl::StrCat("sizes ", ToText(sizes), " and ", ToText(next), " differ outside axis ", axis));
       return;
     }
-    sizes[a] += next[a];
+    sizes[a] = Plus(sizes[a], next[a]);
   }
   BoundValue& out = c.Out(0, c.Type(0), std::move(sizes));
   if (!c.failed() && NumElements(out.sizes) > 0 && IsSmall(out.sizes)) JoinHost(c, a, &out);
@@ -60,10 +60,11 @@ bool PartSizes(RuleContext& c, int64_t size, std::vector<int64_t>* parts) {
   if (stated.present && stated.known) {
     parts->assign(stated.values.begin(), stated.values.end());
     int64_t total = 0;
-    for (const int64_t part : *parts) total += part;
+    for (const int64_t part : *parts) total = Plus(total, part);
     if (total != size) return c.Fail(absl::StrCat("parts of ", total, " elements in total for a dimension of ", size));
   } else {
-    const int64_t part = CeilDiv(size, count);
+    if (count < c.outputs() || count > onnx::kLiteralElements) return c.Fail("num_outputs does not fit the outputs");
+    const int64_t part = CeilDiv(size, std::max<int64_t>(count, 1));
     for (int64_t i = 0; i < count; ++i) parts->push_back(std::clamp<int64_t>(size - i * part, 0, part));
   }
   return static_cast<int>(parts->size()) >= c.outputs() || c.Fail("more outputs than parts");
@@ -98,7 +99,7 @@ void CutDimension(int64_t size, int64_t start, int64_t end, int64_t step, int64_
   if (step > 0) {
     start = std::clamp<int64_t>(from_back(start), 0, size);
     end = std::clamp<int64_t>(from_back(std::max(end, -size)), 0, size);
-    *count = end > start ? CeilDiv(end - start, step) : 0;
+    *count = end > start ? (end - start - 1) / step + 1 : 0;
   } else {
     start = std::clamp<int64_t>(from_back(start), -1, size - 1);
     end = end < -size ? -1 : std::clamp<int64_t>(from_back(end), -1, size - 1);
@@ -134,7 +135,7 @@ void Slice(RuleContext& c) {
     int64_t first = 0;
     CutDimension(sizes[a], args.starts.values[i], args.ends.values[i], step, &first, &sizes[a]);
     offset += first * strides[a];
-    if (sizes[a] > 1) strides[a] *= step;
+    if (sizes[a] > 1) strides[a] = Times(strides[a], step);
   }
   BoundValue& out = c.Out(0, c.Type(0), std::move(sizes));
   if (!c.failed() && IsSmall(out.sizes)) TakeStrided(c.In(0), offset, strides, &out);
@@ -156,7 +157,8 @@ void Pad(RuleContext& c) {
   for (size_t i = 0; i < n; ++i) {
     int axis = 0;
     if (!c.Axis(axes.present ? axes.values[i] : static_cast<int64_t>(i), c.Rank(0), &axis)) return;
-    sizes[static_cast<size_t>(axis)] += pads.values[i] + pads.values[i + n];
+    int64_t& size = sizes[static_cast<size_t>(axis)];
+    size = Plus(size, Plus(pads.values[i], pads.values[i + n]));
   }
   c.Out(0, c.Type(0), std::move(sizes));
 }

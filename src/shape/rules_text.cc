@@ -29,7 +29,7 @@ void StringNormalizer(RuleContext& c) {
 // Parts per string are only known when running; the counts are not padded.
 void StringSplit(RuleContext& c) {
   Dims sizes = c.Sizes(0);
-  sizes.push_back(c.node().Int("maxsplit", 0) + 1);
+  sizes.push_back(Plus(c.node().Int("maxsplit", 0), 1));
   c.Out(1, DType::kInt64, c.Sizes(0));
   c.Undetermined(0, DType::kString, std::move(sizes));
 }
@@ -42,7 +42,7 @@ void TfIdfVectorizer(RuleContext& c) {
     return;
   }
   Dims sizes(c.Sizes(0).begin(), c.Sizes(0).empty() ? c.Sizes(0).begin() : c.Sizes(0).end() - 1);
-  sizes.push_back(*std::max_element(indexes->begin(), indexes->end()) + 1);
+  sizes.push_back(Plus(*std::max_element(indexes->begin(), indexes->end()), 1));
   c.Out(0, DType::kFloat32, std::move(sizes));
 }
 

@@ -38,7 +38,7 @@ struct Pass {
 std::vector<Problem> CheckInputSizes(const onnx::Model& model, const BoundInputs& inputs) {
   std::vector<Problem> problems;
   for (size_t i = 0; i < inputs.sizes.size(); ++i) {
-    if (CheckedNumElements(inputs.sizes[i]).has_value()) continue;
+    if (shape::AreValidSizes(inputs.sizes[i])) continue;
     const onnx::Value& value = model.graph.values[static_cast<size_t>(model.graph.inputs[i])];
     problems.push_back({"E0402", absl::StrCat("input ", value.name, " of ", ToText(inputs.sizes[i]), " elements is too large"), "--bind", "",
                         "check the numbers given to --bind and --input"});

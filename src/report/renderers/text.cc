@@ -18,6 +18,13 @@ std::string Percent(Bytes part, Bytes whole) {
   return whole <= 0 ? "" : absl::StrFormat("%.1f %%", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
+// 124,439,808
+std::string Grouped(int64_t n) {
+  std::string text = absl::StrCat(n);
+  for (int at = static_cast<int>(text.size()) - 3; at > (n < 0 ? 1 : 0); at -= 3) text.insert(static_cast<size_t>(at), ",");
+  return text;
+}
+
 std::string Ranks(const DeviceReport& d) {
   if (d.ranks.size() <= 1) return absl::StrCat("rank ", d.ranks.empty() ? 0 : d.ranks[0]);
   const bool run = d.ranks.back() - d.ranks.front() + 1 == static_cast<int64_t>(d.ranks.size());
@@ -55,9 +62,9 @@ std::string Head(const Report& report) {
   for (const auto& [name, size] : report.bind) bind.push_back(absl::StrCat(name, "=", size));
   for (const auto& [name, value] : report.settings) settings.push_back(absl::StrCat(name, " ", value));
   const std::string trainable = report.trainable_count == report.parameter_count
-                                    ? "all trainable" : absl::StrCat(report.trainable_count, " trainable");
+                                    ? "all trainable" : absl::StrCat(Grouped(report.trainable_count), " trainable");
   std::string text = absl::StrCat("\n", report.model_file, bind.empty() ? "" : "  ", absl::StrJoin(bind, " "), "\n");
-  absl::StrAppend(&text, report.parameter_count, " parameters (", HumanBytes(report.parameter_bytes), "), ", trainable, "\n");
+  absl::StrAppend(&text, Grouped(report.parameter_count), " parameters (", HumanBytes(report.parameter_bytes), "), ", trainable, "\n");
   if (!settings.empty()) absl::StrAppend(&text, Wrapped(absl::StrJoin(settings, ", "), 2), "\n");
   return text;
 }

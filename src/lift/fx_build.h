@@ -1,0 +1,44 @@
+// One FX node to one framework operator: operands, attributes, results.
+#ifndef MEMCREST_LIFT_FX_BUILD_H_
+#define MEMCREST_LIFT_FX_BUILD_H_
+
+#include <vector>
+
+#include "src/lift/aten_schema.h"
+#include "src/lift/fx_resolve.h"
+#include "src/lift/fx_state.h"
+
+namespace memcrest {
+
+class FxBuilder {
+ public:
+  FxBuilder(FxState& state, FxResolver& resolver, const LiftOptions& options);
+  // Adds what FX node `index` ran. Nodes before it must have been added.
+  void Add(int index);
+
+ private:
+  struct Parts {  // an FX node sorted by its row
+    std::vector<const FxArg*> operands;  // in the order of inputs; lists spread
+    Attrs attrs;
+  };
+  bool AddHost(const FxNode& node);
+  bool AddPassing(const FxNode& node, int index);
+  void AddPlain(const FxNode& node, int index);
+  Parts Sort(const FxCall& call, const AtenSchema* schema) const;
+  void SortOne(const AtenArg& as, const FxArg& arg, Parts& parts) const;
+  void Fill(const Parts& parts, Emission& emission) const;
+  bool IsNumber(const FxArg& arg, double& value) const;
+  void NameResults(const FxNode& node, Emission& emission) const;
+  void Record(const FxNode& node, NodeId id);
+  void RestoreConv(const FxNode& node, int index, const Parts& parts, const Scopes& scopes);
+  Scopes ScopesOf(int index) const;
+
+  FxState& state_;
+  FxResolver& resolver_;
+  const LiftOptions& options_;
+  absl::flat_hash_map<absl::string_view, double> host_;  // FX names of host integers, and their value where known
+};
+
+}  // namespace memcrest
+
+#endif  // MEMCREST_LIFT_FX_BUILD_H_

@@ -1,0 +1,18 @@
+#include "src/lift/lift.h"
+
+#include "src/lift/fx_graph.h"
+#include "src/lift/fx_lift.h"
+#include "src/lift/onnx_lift.h"
+
+namespace memcrest {
+namespace {
+
+constexpr int kMostNodes = 500;  // per mille: the file is the dynamo exporter's work
+
+}  // namespace
+
+absl::StatusOr<Network> Lift(const onnx::Model& model, const LiftOptions& options) {
+  return NotedPerMille(model) >= kMostNodes ? LiftFx(model, options) : LiftPlain(model, options);
+}
+
+}  // namespace memcrest
