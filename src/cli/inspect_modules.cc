@@ -95,7 +95,7 @@ class TreePrinter {
     if (line.count > 1) name = absl::StrCat("[", name, "-", Leaf(ModuleOf(line.last).path), "]");
     if (b.calls > 1) absl::StrAppend(&name, " (called ", b.calls, " times)");
     const std::string times = line.count > 1 ? absl::StrCat(line.count, " x ") : "";
-    table_.Row({std::string(2 * static_cast<size_t>(line.depth), ' ') + name, absl::StrCat(times, b.parameters),
+    table_.Row({std::string(2 * static_cast<size_t>(line.depth), ' ') + name, absl::StrCat(times, Grouped(b.parameters)),
                 absl::StrCat(times, b.operators), Leaf(m.cls)});
   }
 
@@ -103,7 +103,7 @@ class TreePrinter {
   int depth_;
   std::vector<Branch> branches_;
   std::vector<Line> stack_;
-  TextTable table_{"lrrl", 2, 120};
+  TextTable table_{"lrrl", 2, kListWidth};
 };
 
 }  // namespace

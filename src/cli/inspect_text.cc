@@ -12,8 +12,6 @@
 namespace memcrest {
 namespace {
 
-constexpr size_t kWide = 120;  // lists of names: wider than a report, still one line on a screen
-
 // "batch x seq" of a declared shape; "?" for what the file does not say.
 std::string ShapeText(const onnx::Value& value) {
   if (!value.has_shape) return "unknown rank";
@@ -65,7 +63,7 @@ std::string AssumptionsText(const Network& network) {
 }  // namespace
 
 std::string InputsText(const onnx::Model& model) {
-  TextTable table("lll", 2, kWide);
+  TextTable table("lll", 2, kListWidth);
   for (const onnx::ValueId id : model.graph.inputs) {
     const onnx::Value& v = model.graph.values[static_cast<size_t>(id)];
     table.Row({std::string(v.name), std::string(memcrest::NameOf(v.dtype)), ShapeText(v)});
@@ -80,7 +78,7 @@ std::string InputsText(const onnx::Model& model) {
 std::string OperatorsText(const Network& network) {
   std::map<std::string, std::array<int64_t, 4>> counts;  // by evidence
   for (const Node& node : network.nodes) ++counts[node.op == nullptr ? "?" : node.op->name][static_cast<size_t>(node.origin.evidence)];
-  TextTable table("lrl", 2, kWide);
+  TextTable table("lrl", 2, kListWidth);
   for (const auto& [name, by] : counts) {
     std::vector<std::string> evidence;
     int64_t all = 0;
@@ -95,7 +93,7 @@ std::string OperatorsText(const Network& network) {
 }
 
 std::string ParametersText(const Network& network) {
-  TextTable table("lllrl", 2, kWide);
+  TextTable table("lllrl", 2, kListWidth);
   for (const Param& p : network.params) {
     std::vector<std::string> notes;
     if (p.buffer) notes.push_back("buffer");
@@ -108,7 +106,7 @@ std::string ParametersText(const Network& network) {
 }
 
 std::string NodesText(const Network& network) {
-  TextTable table("rlllll", 0, 400);
+  TextTable table("rlllll", 0, kListWidth);
   for (size_t i = 0; i < network.nodes.size(); ++i) {
     const Node& node = network.nodes[i];
     const Origin& o = node.origin;
@@ -122,7 +120,7 @@ std::string NodesText(const Network& network) {
 
 std::string InspectText(const onnx::Model& model, const Network& network, const InspectOptions& options) {
   const Totals t = TotalsOf(network);
-  std::string text = absl::StrCat(HeadText(model), InputsText(model), "\n", t.count, " parameters in ", t.parameters, " tensors (",
+  std::string text = absl::StrCat(HeadText(model), InputsText(model), "\n", Grouped(t.count), " parameters in ", t.parameters, " tensors (",
                                   HumanBytes(t.bytes), "), ", t.buffers, " buffers\n");
   absl::StrAppend(&text, ModuleTreeText(network, options.depth), OperatorsText(network));
   if (options.parameters) absl::StrAppend(&text, ParametersText(network));

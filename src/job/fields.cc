@@ -22,8 +22,9 @@ const char* KindName(const Doc& doc) {
 bool IsScalar(const Doc& doc) { return doc.kind == Doc::Kind::kNumber || doc.kind == Doc::Kind::kString; }
 
 bool ToInt(const std::string& text, int64_t& out) {
-  if (absl::SimpleAtoi(text, &out)) return true;
+  int64_t i;
   double d;
+  if (absl::SimpleAtoi(text, &i)) return out = i, true;
   if (!absl::SimpleAtod(text, &d) || std::floor(d) != d || std::fabs(d) > kLargestExact) return false;
   out = static_cast<int64_t>(d);
   return true;
@@ -70,7 +71,9 @@ void FieldReader::Read(const Doc& doc, int64_t& out) {
 
 void FieldReader::Read(const Doc& doc, double& out) {
   const Doc value = Unwrapped(doc);
-  if (!IsScalar(value) || !absl::SimpleAtod(value.text, &out) || !std::isfinite(out)) Wrong(doc, "a number");
+  double d;
+  if (!IsScalar(value) || !absl::SimpleAtod(value.text, &d) || !std::isfinite(d)) return Wrong(doc, "a number");
+  out = d;
 }
 
 void FieldReader::Read(const Doc& doc, std::string& out) {

@@ -1,9 +1,15 @@
 #include "src/lift/onnx_lift.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
-#include "src/eager/op.h"
+#include "absl/strings/str_cat.h"
+#include "src/lift/lifetimes.h"
+#include "src/lift/pattern.h"
+#include "src/lift/plain_ops.h"
+#include "src/lift/plain_recurrent.h"
+#include "src/lift/plain_state.h"
 
 namespace memcrest {
 namespace {
@@ -11,81 +17,102 @@ namespace {
 using onnx::kNoValue;
 using onnx::ValueId;
 
-// One ONNX node is one operator that nobody knows: it saves its inputs and makes its outputs.
 class PlainLift {
  public:
-  explicit PlainLift(const onnx::Model& model) : graph_(model.graph), tensors_(model.graph.values.size(), kNone) {}
+  PlainLift(const onnx::Model& model, const LiftOptions& options, Network& network)
+      : state_(model, options, network), covered_(RecurrentWeightNodes(state_.view)), match_at_(model.graph.nodes.size(), -1) {}
 
-  Network Run() {
-    net_.modules.emplace_back();
-    net_.calls.emplace_back();
-    net_.calls[0].module = 0;
-    for (const ValueId v : graph_.inputs) net_.inputs.push_back(TensorOf(v));
-    for (size_t i = 0; i < graph_.nodes.size(); ++i) Add(i);
-    net_.calls[0].end = static_cast<NodeId>(net_.nodes.size());
-    for (const ValueId v : graph_.outputs) net_.outputs.push_back(TensorOf(v));
-    ComputeLastUses(net_);
-    return std::move(net_);
+  void Run() {
+    FindMatches();
+    Network& net = state_.net;
+    for (const ValueId v : state_.view.graph().inputs) net.inputs.push_back(state_.Operand(v));
+    const int nodes = static_cast<int>(state_.view.graph().nodes.size());
+    for (int n = 0; n < nodes; ++n) {
+      state_.current = n;
+      if (match_at_[static_cast<size_t>(n)] >= 0) {
+        EmitMatch(matches_[static_cast<size_t>(match_at_[static_cast<size_t>(n)])]);
+      } else if (!covered_[static_cast<size_t>(n)] && !state_.host.NodeIsHost(n)) {
+        state_.evidence = Evidence::kMapping;
+        LiftOne(state_);
+      }
+    }
+    state_.calls.Finish();
+    for (const ValueId v : state_.view.graph().outputs) {
+      const TensorId t = state_.Operand(v);
+      if (t != kNone) net.outputs.push_back(t);
+    }
+    ComputeLastUses(net);
+    HoldArguments(net);
+    TellAssumptions();
   }
 
  private:
-  void Add(size_t i) {
-    const onnx::Node& onnx_node = graph_.nodes[i];
-    Node node;
-    node.op = &Op("unknown");
-    node.attrs.Set(Key::kReplaces, std::string(onnx_node.op_type));
-    node.call = 0;
-    node.origin = {static_cast<int32_t>(i), 1, Evidence::kFallback, kNone};
-    for (const ValueId v : onnx_node.inputs) node.in.push_back(v == kNoValue ? kNone : TensorOf(v));
-    for (const ValueId v : onnx_node.outputs) {
-      node.out.push_back(v == kNoValue ? kNone : TensorOf(v));
-      if (v != kNoValue) net_.tensors[static_cast<size_t>(node.out.back())].def = static_cast<NodeId>(i);
+  // Larger patterns first; a node belongs to one match.
+  void FindMatches() {
+    std::vector<bool> taken = covered_;
+    const int nodes = static_cast<int>(state_.view.graph().nodes.size());
+    for (const Pattern& p : Patterns().All()) {
+      for (int n = 0; n < nodes; ++n) {
+        if (state_.view.node(n).op_type != p.anchor || taken[static_cast<size_t>(n)] || state_.host.NodeIsHost(n)) continue;
+        std::optional<Match> m = p.match(state_.view, n);
+        if (!m.has_value() || !Fits(*m, n, taken)) continue;
+        for (const int k : m->nodes) taken[static_cast<size_t>(k)] = covered_[static_cast<size_t>(k)] = true;
+        match_at_[static_cast<size_t>(n)] = static_cast<int>(matches_.size());
+        matches_.push_back(std::move(*m));
+      }
     }
-    net_.nodes.push_back(std::move(node));
   }
 
-  TensorId TensorOf(ValueId v) {
-    TensorId& id = tensors_[static_cast<size_t>(v)];
-    if (id != kNone) return id;
-    id = static_cast<TensorId>(net_.tensors.size());
-    const onnx::Value& value = graph_.values[static_cast<size_t>(v)];
-    Tensor tensor;
-    tensor.name = std::string(value.name);
-    tensor.source = v;
-    tensor.exported = value.dtype;
-    if (value.initializer >= 0) AddStored(graph_.initializers[static_cast<size_t>(value.initializer)], tensor);
-    else if (value.node < 0) tensor.role = Role::kInput;
-    net_.tensors.push_back(std::move(tensor));
-    return id;
-  }
-
-  void AddStored(const onnx::Literal& literal, Tensor& tensor) {
-    tensor.exported = literal.dtype;
-    if (!IsFloating(literal.dtype) || literal.has_data) {
-      tensor.role = Role::kConstant;
-      tensor.dims = literal.dims;
-      return;
+  // No inner result is read from outside (a shared transpose stays where it is), no node is taken twice.
+  bool Fits(Match& m, int anchor, const std::vector<bool>& taken) const {
+    const auto inside = [&](int user) { return std::find(m.nodes.begin(), m.nodes.end(), user) != m.nodes.end(); };
+    for (const int k : m.nodes) {
+      if (taken[static_cast<size_t>(k)]) return false;
+      if (k == anchor) continue;
+      for (const ValueId v : state_.view.node(k).outputs) {
+        if (v == kNoValue) continue;
+        if (state_.view.IsOutput(v)) return false;
+        for (const int user : state_.view.Users(v)) {
+          if (!inside(user) && !state_.host.NodeIsHost(user)) return false;
+        }
+      }
     }
-    tensor.role = Role::kParam;
-    tensor.param = static_cast<ParamId>(net_.params.size());
-    Param param;
-    param.fqn = std::string(literal.name);
-    param.dims = literal.dims;
-    param.stored = literal.dtype;
-    param.order = static_cast<int>(tensor.param);
-    net_.params.push_back(std::move(param));
+    return true;
   }
 
-  const onnx::Graph& graph_;
-  Network net_;
-  std::vector<TensorId> tensors_;
+  void EmitMatch(const Match& m) {
+    state_.evidence = Evidence::kPattern;
+    std::vector<TensorId> in;
+    for (size_t i = 0; i < m.in.size(); ++i) {
+      const bool flipped = std::find(m.transposed_weights.begin(), m.transposed_weights.end(), i) != m.transposed_weights.end();
+      in.push_back(flipped ? state_.TransposedWeight(m.in[i]) : state_.Operand(m.in[i]));
+    }
+    for (const auto& [operand, perm] : m.permuted) in[operand] = state_.EmitInner("permute", {in[operand]}, {{Key::kPerm, perm}});
+    state_.Emit(m.op, std::move(in), m.attrs, {m.out});
+  }
+
+  void TellAssumptions() {
+    Network& net = state_.net;
+    int64_t folded = 0;
+    for (const Param& p : net.params) folded += absl::string_view(p.fqn).find("batch_norm.weight") != absl::string_view::npos ? 1 : 0;
+    if (folded > 0) {
+      net.assumptions.push_back({"A0301", absl::StrCat(folded, " batch norms that the export folded into convolutions are restored "
+                                                       "(nameless convolution weights); --restore none leaves them out"), 0});
+    }
+  }
+
+  PlainState state_;
+  std::vector<bool> covered_;
+  std::vector<int> match_at_;
+  std::vector<Match> matches_;
 };
 
 }  // namespace
 
 absl::StatusOr<Network> LiftPlain(const onnx::Model& model, const LiftOptions& options) {
-  static_cast<void>(options);
-  return PlainLift(model).Run();
+  Network network;
+  PlainLift(model, options, network).Run();
+  return network;
 }
 
 }  // namespace memcrest

@@ -41,6 +41,7 @@ DType DTypeOf(int64_t number, absl::string_view example, Context& context);
 struct Surroundings {
   const FunctionTable* functions;  // to mark calls
   int depth;                       // of the graph: 0 for the model's and for function bodies
+  bool in_function;                // attributes may refer to the function's parameters
 };
 // AttributeProto. Sub-graphs come out complete, with `captured` filled.
 bool DecodeAttribute(absl::string_view message, const Surroundings& around, absl::string_view owner, Context& context,

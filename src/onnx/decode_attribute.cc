@@ -52,6 +52,10 @@ class AttributeDecoder {
     if (!cursor.ok()) return context_.FailWire(cursor, "AttributeProto");
     if (out_.kind == Kind::kNone && out_.ref_attr.empty()) out_.kind = implied;
     if (out_.name.empty()) return Fail(message, "an attribute has no name");
+    if (!out_.ref_attr.empty()) {
+      return around_.in_function ||
+             Fail(message, absl::StrCat("attribute ", Quoted(out_.name), " refers to a parameter outside a function"));
+    }
     const bool one_tensor = out_.kind != Kind::kTensor || out_.tensors.size() == 1;
     const bool one_graph = out_.kind != Kind::kGraph || out_.graphs.size() == 1;
     return (one_tensor && one_graph) || Fail(message, absl::StrCat("attribute ", Quoted(out_.name), " lacks its value"));
@@ -140,7 +144,7 @@ class AttributeDecoder {
     const auto graph = std::make_shared<Graph>();
     out_.graphs.push_back(graph);
     absl::string_view ignored_signature;
-    return DecodeGraph({message}, {around_.functions, around_.depth + 1}, context_, graph.get(), &ignored_signature);
+    return DecodeGraph({message}, {around_.functions, around_.depth + 1, around_.in_function}, context_, graph.get(), &ignored_signature);
   }
 
   const Surroundings& around_;

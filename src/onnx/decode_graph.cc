@@ -175,7 +175,7 @@ bool DecodeFunctionBody(absl::string_view message, const FunctionTable& function
   Parts parts;
   parts.plain_names = true;
   Splitter splitter(kFunctionFields, kFunctionName, context, parts);
-  return splitter.Split(message, &body->name) && GraphDecoder(parts, {&functions, 0}, context, *body).Decode();
+  return splitter.Split(message, &body->name) && GraphDecoder(parts, {&functions, 0, /*in_function=*/true}, context, *body).Decode();
 }
 
 }  // namespace memcrest::onnx

@@ -21,7 +21,7 @@ class ModelDecoder {
                            "pass the .onnx file that the exporter wrote, not a part of it");
     }
     absl::string_view signature;
-    if (!DecodeGraph(graphs_, {&functions_, 0}, context_, &model_.graph, &signature)) return false;
+    if (!DecodeGraph(graphs_, {&functions_, 0, /*in_function=*/false}, context_, &model_.graph, &signature)) return false;
     if (!signature.empty()) model_.graph_signature = signature;
     NoteVersions();
     return true;
@@ -120,7 +120,7 @@ bool DecodeFunction(const FunctionTable& functions, Context& context, Function* 
     if (cursor.tag() == BytesTag(11)) {
       Attribute parameter;
       if (!context.Charge(sizeof parameter * 2)) return false;
-      if (!DecodeAttribute(cursor.bytes(), {&functions, 0}, function->name, context, &parameter)) return false;
+      if (!DecodeAttribute(cursor.bytes(), {&functions, 0, /*in_function=*/false}, function->name, context, &parameter)) return false;
       function->defaults.emplace(parameter.name, std::move(parameter));
     } else if (cursor.tag() == BytesTag(9)) {
       if (!context.Charge(sizeof(function->opsets[0]) * 2)) return false;

@@ -1,4 +1,5 @@
-// Losses and similarities that PyTorch writes with other operators: each runs as those operators, with their saved tensors.
+// Losses and similarities that PyTorch writes with other operators: each runs as those operators, with their saved
+// tensors.
 //
 // Source: aten/src/ATen/native/Loss.cpp, Distance.cpp; torch/nn/functional.py.
 #include "src/ops/kernels.h"
@@ -7,7 +8,9 @@ namespace memcrest {
 namespace {
 
 Attrs Number(Key key, double value) { return Attrs{{key, value}}; }
-Attrs Last(const Value& x, bool keepdim) { return Attrs{{Key::kAxis, int64_t{x.rank() - 1}}, {Key::kKeepDims, keepdim}}; }
+Attrs Last(const Value& x, bool keepdim) {
+  return Attrs{{Key::kAxis, int64_t{x.rank() - 1}}, {Key::kKeepDims, keepdim}};
+}
 Value Plus(Eager& rt, const Value& x, double number) { return rt.Call("add", {x}, Number(Key::kScalar, number)); }
 Value ClampedAtZero(Eager& rt, const Value& x) { return rt.Call("clamp_min", {x}, Attrs{{Key::kInplace, true}}); }
 
@@ -48,7 +51,9 @@ void PoissonForward(Eager& rt, OpCall& call) {
 // Where the label is 1: `similar`, elsewhere `margin`; two masks, two selections, their sum.
 Value ByLabel(Eager& rt, const Attrs& attrs, const Value& label, const Value& similar, const Value& margin) {
   const Value zeros = rt.EmptyLike(margin);
-  const auto chosen = [&](const Value& v) { return rt.Call("where", {rt.Call("eq", {label}, Attrs{{Key::kScalar, int64_t{1}}}), v, zeros}); };
+  const auto chosen = [&](const Value& v) {
+    return rt.Call("where", {rt.Call("eq", {label}, Attrs{{Key::kScalar, int64_t{1}}}), v, zeros});
+  };
   const Value a = chosen(similar), b = chosen(margin);
   return Reduced(rt, attrs, rt.Call("add", {a, b}));
 }
@@ -62,7 +67,9 @@ void HingeEmbeddingForward(Eager& rt, OpCall& call) {
 // x1 * x2 and the squared lengths, summed over the last axis; the cosine is made of these three.
 void CosineEmbeddingForward(Eager& rt, OpCall& call) {
   const Value &a = call.in[0], &b = call.in[1];
-  const auto dot = [&](const Value& u, const Value& v) { return rt.Call("sum", {rt.Call("mul", {u, v})}, Last(u, false)); };
+  const auto dot = [&](const Value& u, const Value& v) {
+    return rt.Call("sum", {rt.Call("mul", {u, v})}, Last(u, false));
+  };
   const Value product = dot(a, b), first = Plus(rt, dot(a, a), 1e-12), second = Plus(rt, dot(b, b), 1e-12);
   const Value lengths = rt.Call("sqrt", {rt.Call("mul", {first, second})}, Attrs{{Key::kInplace, true}});
   const Value cosine = rt.Call("div", {product, lengths});
@@ -98,7 +105,8 @@ void PairwiseDistanceForward(Eager& rt, OpCall& call) { call.Out(0) = Distance(r
 // x / x.norm(dim, keepdim).clamp_min(eps).expand_as(x)
 void NormalizeForward(Eager& rt, OpCall& call) {
   const Value& x = call.in[0];
-  const Attrs how{{Key::kAxis, call.attrs.Int(Key::kAxis, 1)}, {Key::kKeepDims, true}, {Key::kP, call.attrs.Float(Key::kP, 2)}};
+  const Attrs how{
+      {Key::kAxis, call.attrs.Int(Key::kAxis, 1)}, {Key::kKeepDims, true}, {Key::kP, call.attrs.Float(Key::kP, 2)}};
   const Value length = rt.Call("clamp_min", {rt.Call("norm", {x}, how)});
   call.Out(0) = rt.Call("div", {x, length});
 }

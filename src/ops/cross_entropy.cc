@@ -1,7 +1,8 @@
 // Classification losses: cross_entropy as PyTorch composes it, and nll_loss.
 //
-// Source: aten/src/ATen/native/LossNLL.cpp. Class probabilities as targets and label smoothing are sums over the classes; the
-// inner log_softmax is asked for the input's own type, so that autocast leaves it alone and casts its result for nll_loss.
+// Source: aten/src/ATen/native/LossNLL.cpp. Class probabilities as targets and label smoothing are sums over the
+// classes; the inner log_softmax is asked for the input's own type, so that autocast leaves it alone and casts its
+// result for nll_loss.
 #include "src/ops/kernels.h"
 
 namespace memcrest {
@@ -54,7 +55,8 @@ Value SmoothPart(Eager& rt, const OpCall& call, const Value& x, Value& ignored) 
 // What the smoothed losses are divided by: how many targets count, or with a weight the sum of their weights.
 Value Divisor(Eager& rt, const OpCall& call, const Value& ignored) {
   if (!call.Has(2)) return rt.Call("sum", {rt.Call("bitwise_not", {ignored})});
-  const Value targets = rt.EmptyLike(call.in[1]), weights = Map(rt, call.in[1], call.in[2].dtype());  // masked_fill, gather
+  const Value targets = rt.EmptyLike(call.in[1]),
+              weights = Map(rt, call.in[1], call.in[2].dtype());  // masked_fill, gather
   return rt.Call("sum", {weights});
 }
 
@@ -71,7 +73,8 @@ Value Smoothed(Eager& rt, const OpCall& call, const Value& x) {
   Value ignored;
   const Value smooth = SmoothPart(rt, call, x, ignored);
   const Value mean = Mean(rt, call, smooth, ignored);
-  const Value a = rt.Call("mul", {nll}, Attrs{{Key::kScalar, 1 - smoothing}}), b = rt.Call("mul", {mean}, Attrs{{Key::kScalar, smoothing}});
+  const Value a = rt.Call("mul", {nll}, Attrs{{Key::kScalar, 1 - smoothing}}),
+              b = rt.Call("mul", {mean}, Attrs{{Key::kScalar, smoothing}});
   return rt.Call("add", {a, b});
 }
 

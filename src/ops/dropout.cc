@@ -1,4 +1,5 @@
-// Dropout in training: native_dropout keeps a mask of one byte an element; the feature and in-place forms keep a noise tensor.
+// Dropout in training: native_dropout keeps a mask of one byte an element; the feature and in-place forms keep a noise
+// tensor.
 //
 // Source: aten/src/ATen/native/Dropout.cpp. With p = 0 or outside training the input itself is the result.
 #include "src/ops/kernels.h"
@@ -16,7 +17,9 @@ Value FeatureNoise(Eager& rt, const Value& x) {
   return rt.Empty(sizes, x.dtype());
 }
 
-Value Times(Eager& rt, const Value& x, const Value& noise, bool inplace) { return rt.Call("mul", {x, noise}, Attrs{{Key::kInplace, inplace}}); }
+Value Times(Eager& rt, const Value& x, const Value& noise, bool inplace) {
+  return rt.Call("mul", {x, noise}, Attrs{{Key::kInplace, inplace}});
+}
 
 void DropoutForward(Eager& rt, OpCall& call) {
   const Value& x = call.in[0];

@@ -1,6 +1,7 @@
 // Tensors made from nothing or after another one's example, and the fallback for operators without an entry.
 //
-// Sizes: the bound ones, else Key::kSizes. Types: Key::kDtype, else the example's, else PyTorch's default for the function.
+// Sizes: the bound ones, else Key::kSizes. Types: Key::kDtype, else the example's, else PyTorch's default for the
+// function.
 #include <algorithm>
 
 #include "src/ops/kernels.h"
@@ -72,16 +73,22 @@ void UnknownBackward(Eager& rt, GradCall& grad) {
 }  // namespace
 
 void RegisterFactory(OpRegistry& r) {
-  for (const char* name : {"zeros", "ones", "empty", "eye", "linspace", "logspace", "new_zeros", "new_ones", "new_empty", "new_full"}) {
+  for (const char* name :
+       {"zeros", "ones", "empty", "eye", "linspace", "logspace", "new_zeros", "new_ones", "new_empty", "new_full"}) {
     Add(r, name, MakeForward<Default::kFloat>, "a fresh row-major tensor");
   }
-  for (const char* name : {"rand", "randn", "normal"}) Add(r, name, MakeForward<Default::kFloat>, "a fresh row-major tensor", true);
-  for (const char* name : {"arange", "tril_indices", "triu_indices"}) Add(r, name, MakeForward<Default::kInt>, "a fresh row-major tensor");
-  for (const char* name : {"randint", "randperm"}) Add(r, name, MakeForward<Default::kInt>, "a fresh row-major tensor", true);
+  for (const char* name : {"rand", "randn", "normal"})
+    Add(r, name, MakeForward<Default::kFloat>, "a fresh row-major tensor", true);
+  for (const char* name : {"arange", "tril_indices", "triu_indices"})
+    Add(r, name, MakeForward<Default::kInt>, "a fresh row-major tensor");
+  for (const char* name : {"randint", "randperm"})
+    Add(r, name, MakeForward<Default::kInt>, "a fresh row-major tensor", true);
   Add(r, "full", MakeForward<Default::kNumber>, "a fresh row-major tensor of the fill value's type");
   Add(r, "scalar_tensor", MakeForward<Default::kNumber>, "a fresh tensor without dimensions");
-  for (const char* name : {"zeros_like", "ones_like", "empty_like", "full_like"}) Add(r, name, LikeForward, "a fresh tensor in the example's layout");
-  for (const char* name : {"rand_like", "randn_like", "randint_like"}) Add(r, name, LikeForward, "a fresh tensor in the example's layout", true);
+  for (const char* name : {"zeros_like", "ones_like", "empty_like", "full_like"})
+    Add(r, name, LikeForward, "a fresh tensor in the example's layout");
+  for (const char* name : {"rand_like", "randn_like", "randint_like"})
+    Add(r, name, LikeForward, "a fresh tensor in the example's layout", true);
   OpEntry unknown;
   unknown.name = "unknown";
   unknown.forward = UnknownForward;

@@ -6,11 +6,13 @@
 namespace memcrest {
 namespace {
 
-constexpr absl::string_view kWholeViews[] = {"view", "transpose", "permute", "movedim", "t", "unsqueeze", "squeeze", "alias"};
+constexpr absl::string_view kWholeViews[] = {"view", "transpose", "permute", "movedim",
+                                             "t",    "unsqueeze", "squeeze", "alias"};
 
 // linear with a bias views the result of addmm; without one its view is not tracked (_unsafe_view).
 bool IsFusedLinear(const TapeNode& node) {
-  return absl::string_view(node.op->name) == "linear" && node.in.size() > 2 && node.in[2] && node.out[0] && node.out[0]->sizes.size() > 2;
+  return absl::string_view(node.op->name) == "linear" && node.in.size() > 2 && node.in[2] && node.out[0] &&
+         node.out[0]->sizes.size() > 2;
 }
 
 }  // namespace
@@ -20,7 +22,8 @@ bool WroteIntoView(const GradCall& grad) {
   const TapeNode& source = *grad.node.next[0].node;
   if (source.op == nullptr) return false;
   const absl::string_view name = source.op->name;
-  return std::find(std::begin(kWholeViews), std::end(kWholeViews), name) != std::end(kWholeViews) || IsFusedLinear(source);
+  return std::find(std::begin(kWholeViews), std::end(kWholeViews), name) != std::end(kWholeViews) ||
+         IsFusedLinear(source);
 }
 
 void CopySlices(Eager& rt, GradCall& grad, BackwardFn formula) {

@@ -1,7 +1,8 @@
 // Small dispatched kernels that derivative formulas are made of, in the shapes that their results have.
 //
-// Takes: values.  Gives: fresh values (one allocation each, unless said otherwise) without autograd.  Nest the calls as the formula
-// nests: the intermediates are C++ temporaries and die together at the end of the full expression, as PyTorch's do.
+// Takes: values.  Gives: fresh values (one allocation each, unless said otherwise) without autograd.  Nest the calls as
+// the formula nests: the intermediates are C++ temporaries and die together at the end of the full expression, as
+// PyTorch's do.
 #ifndef MEMCREST_OPS_KERNELS_H_
 #define MEMCREST_OPS_KERNELS_H_
 
@@ -20,8 +21,9 @@ inline Value Mask(Eager& rt, const Value& a, const Value& b) { return Map(rt, a,
 // A zero-dimensional tensor, as scalar_tensor() makes for where() with a number.
 inline Value Number(Eager& rt, DType dtype) { return rt.Empty({}, dtype); }
 
-// PyTorch's result type of tensors and Key::kScalar: tensors with dimensions outrank those without, both outrank Python numbers
-// of the same category; a Python float makes integers float32 (the default type), a Python int makes bool int64.
+// PyTorch's result type of tensors and Key::kScalar: tensors with dimensions outrank those without, both outrank Python
+// numbers of the same category; a Python float makes integers float32 (the default type), a Python int makes bool
+// int64.
 DType PromotedType(absl::Span<const Value> operands, const Attrs& attrs);
 // The type a float function (exp, true division ...) gives for `dtype`.
 inline DType FloatType(DType dtype) { return IsDifferentiable(dtype) ? dtype : DType::kFloat32; }

@@ -1,8 +1,8 @@
 // Element-wise losses: squared, absolute, Huber, binary cross-entropy; each with Key::kReduction mean, sum or none.
 //
-// Source: aten/src/ATen/native/Loss.cpp, BinaryOps.cpp (mse, smooth_l1), cuda/Loss.cu; formulas in derivatives.yaml. Measured:
-// mse, smooth_l1 and binary_cross_entropy return a scalar that still owns the element-wise result's storage, which was shrunk
-// in place; the first two compute the element-wise loss in one more hidden tensor.
+// Source: aten/src/ATen/native/Loss.cpp, BinaryOps.cpp (mse, smooth_l1), cuda/Loss.cu; formulas in derivatives.yaml.
+// Measured: mse, smooth_l1 and binary_cross_entropy return a scalar that still owns the element-wise result's storage,
+// which was shrunk in place; the first two compute the element-wise loss in one more hidden tensor.
 #include "src/ops/kernels.h"
 
 namespace memcrest {
@@ -25,13 +25,21 @@ void SaveOperands(Eager& rt, OpCall& call) {
 template <bool hidden_loss>
 void ShrunkForward(Eager& rt, OpCall& call) {
   SaveOperands(rt, call);
-  const Value losses = Map(rt, call.in[0], call.in[1]);
+  const Value losses = Map(rt, call.in[0], call.in[1], hidden_loss ? DType::kUndefined : call.in[0].dtype());
   if (!Whole(call.attrs)) {
     call.Out(0) = losses;
     return;
   }
-  const HiddenBlock elementwise = rt.Hidden(hidden_loss ? losses.bytes() : losses.dtype() == DType::kFloat64 ? 8 : BytesOf(losses.dtype()));
+  const HiddenBlock elementwise = rt.Hidden(hidden_loss ? losses.bytes() : BytesOf(losses.dtype()));
   call.Out(0) = rt.View(losses, {}, {});
+}
+
+// soft_margin_loss_backward computes exp(-target * x) and a quotient of it inside its kernel.
+void SoftMarginBackward(Eager& rt, GradCall& grad) {
+  if (!grad.HasGrad()) return;
+  const Bytes loss = grad.In(0).elements * BytesOf(Promote(grad.In(0).dtype, grad.In(1).dtype));
+  const HiddenBlock exponential = rt.Hidden(loss), quotient = rt.Hidden(loss);
+  grad.Set(0, rt.EmptyLike(grad.Saved(0)));
 }
 
 // Each operand's gradient is one kernel's result in that operand's type; labels rarely need one.
@@ -112,7 +120,8 @@ void XlogyBackward(Eager& rt, GradCall& grad) {
   if (grad.Need(0)) grad.Set(0, XlogyGradient(rt, grad));
 }
 
-OpEntry Entry(const char* name, ForwardFn forward, BackwardFn backward, const char* doc, Autocast autocast = Autocast::kFloat32) {
+OpEntry Entry(const char* name, ForwardFn forward, BackwardFn backward, const char* doc,
+              Autocast autocast = Autocast::kFloat32) {
   OpEntry entry;
   entry.name = name;
   entry.forward = forward;
@@ -127,11 +136,13 @@ OpEntry Entry(const char* name, ForwardFn forward, BackwardFn backward, const ch
 void RegisterLosses(OpRegistry& r) {
   r.Add(Entry("mse_loss", ShrunkForward<true>, PairBackward, "saves input and target"));
   r.Add(Entry("smooth_l1_loss", ShrunkForward<true>, PairBackward, "saves input and target"));
-  r.Add(Entry("soft_margin_loss", ShrunkForward<false>, PairBackward, "saves input and target"));
+  r.Add(Entry("soft_margin_loss", ShrunkForward<false>, SoftMarginBackward, "saves input and target"));
   r.Add(Entry("huber_loss", HuberForward, PairBackward, "saves input and target"));
-  r.Add(Entry("binary_cross_entropy_with_logits", BceLogitsForward, BceLogitsBackward, "saves input, target and weights"));
+  r.Add(Entry("binary_cross_entropy_with_logits", BceLogitsForward, BceLogitsBackward,
+              "saves input, target and weights"));
   // Autocast refuses this one (its inputs would overflow); outside it runs as it is.
-  r.Add(Entry("binary_cross_entropy", ShrunkForward<false>, BceBackward, "saves input, target and weight", Autocast::kPlain));
+  r.Add(Entry("binary_cross_entropy", ShrunkForward<false>, BceBackward, "saves input, target and weight",
+              Autocast::kPlain));
   r.Add(Entry("xlogy", XlogyForward, XlogyBackward, "saves both operands", Autocast::kPlain));
 }
 

@@ -1,7 +1,7 @@
 // Element-wise functions of two or more tensors, or of a tensor and a Python number: arithmetic, powers, comparisons.
 //
-// Formulas: tools/autograd/derivatives.yaml; the order of gradients is that of the generated code (by argument name). A number
-// is Key::kScalar, kScalarFirst when it stands on the left; it is never a tensor and costs nothing.
+// Formulas: tools/autograd/derivatives.yaml; the order of gradients is that of the generated code (by argument name). A
+// number is Key::kScalar, kScalarFirst when it stands on the left; it is never a tensor and costs nothing.
 #include "src/ops/inplace.h"
 #include "src/ops/kernels.h"
 
@@ -113,7 +113,8 @@ void PowForward(Eager& rt, OpCall& call) {
   if (base_is_number || call.Need(1)) call.Save(rt, 2, call.Out(0));
 }
 
-// exponent number: grad * (exponent * self.pow(exponent - 1)), zeros for exponent 0. Base number: grad * (result * log(base)).
+// exponent number: grad * (exponent * self.pow(exponent - 1)), zeros for exponent 0. Base number: grad * (result *
+// log(base)).
 void PowNumberBackward(Eager& rt, GradCall& grad) {
   const bool base = grad.attrs().Bool(Key::kScalarFirst);
   if (!base && grad.attrs().Float(Key::kScalar) == 0) {
@@ -128,8 +129,11 @@ void PowNumberBackward(Eager& rt, GradCall& grad) {
 // where(cond, 0, grad * (result * self.log())): cond holds where base and exponent are both zero or above.
 Value PowExponentGradient(Eager& rt, const GradCall& grad) {
   const Value& self = grad.Saved(0);
-  const Value zero_base = Mask(rt, self), positive = Mask(rt, grad.Saved(1));
-  const Value cond = Mask(rt, zero_base, positive);
+  const auto condition = [&] {
+    const Value zero_base = Mask(rt, self), positive = Mask(rt, grad.Saved(1));
+    return Mask(rt, zero_base, positive);
+  };
+  const Value cond = condition();
   const Value logarithm = Map(rt, self), product = Map(rt, grad.Saved(2), logarithm);
   const Value zero = Number(rt, product.dtype()), chosen = Map(rt, cond, product, product.dtype());
   return Map(rt, grad.Grad(), chosen);
@@ -217,7 +221,8 @@ void Atan2Backward(Eager& rt, GradCall& grad) {
   if (grad.Need(1)) grad.Set(1, Map(rt, grad.Grad(), Map(rt, Map(rt, self), recip)));
 }
 
-OpEntry Entry(const char* name, ForwardFn forward, BackwardFn backward, const char* doc, Autocast autocast = Autocast::kPlain) {
+OpEntry Entry(const char* name, ForwardFn forward, BackwardFn backward, const char* doc,
+              Autocast autocast = Autocast::kPlain) {
   OpEntry entry;
   entry.name = name;
   entry.forward = forward;
@@ -235,11 +240,13 @@ void RegisterPointwiseBinary(OpRegistry& r) {
   r.Add(Entry("sub", PlainForward, InplaceAware<SubBackward>, "saves nothing"));
   r.Add(Entry("rsub", PlainForward, RsubBackward, "saves nothing"));
   r.Add(Entry("mul", MulForward, InplaceAware<MulBackward>, "saves each operand that the other's gradient needs"));
-  r.Add(Entry("div.Tensor", DivKernelForward, InplaceAware<DivBackward>, "saves the divisor, and the dividend if the divisor needs a gradient"));
+  r.Add(Entry("div.Tensor", DivKernelForward, InplaceAware<DivBackward>,
+              "saves the divisor, and the dividend if the divisor needs a gradient"));
   OpEntry div = Entry("div", DivForward, nullptr, "div.Tensor; number / x is reciprocal, then mul");
   div.composite = true;
   r.Add(div);
-  r.Add(Entry("pow", PowForward, PowBackward, "saves its operands; the result for the exponent's gradient", Autocast::kFloat32));
+  r.Add(Entry("pow", PowForward, PowBackward, "saves its operands; the result for the exponent's gradient",
+              Autocast::kFloat32));
   r.Add(Entry("maximum", ExtremeForward, ExtremeBackward, "saves both operands"));
   r.Add(Entry("minimum", ExtremeForward, ExtremeBackward, "saves both operands"));
   r.Add(Entry("fmod", RemainderForward, RemainderBackward, "saves both operands if the second needs a gradient"));

@@ -36,7 +36,8 @@ void WhereBackward(Eager& rt, GradCall& grad) {
 
 void MaskedFillForward(Eager& rt, OpCall& call) {
   call.Save(rt, 0, call.in[1]);
-  call.Out(0) = call.attrs.Bool(Key::kInplace) ? rt.Alias(call.in[0]) : Map(rt, call.in[0], call.in[1], call.in[0].dtype());
+  call.Out(0) =
+      call.attrs.Bool(Key::kInplace) ? rt.Alias(call.in[0]) : Map(rt, call.in[0], call.in[1], call.in[0].dtype());
 }
 
 void MaskedFillBackward(Eager& rt, GradCall& grad) {
@@ -53,7 +54,8 @@ void LerpForward(Eager& rt, OpCall& call) {
     if (call.Need(2)) call.Save(rt, 1, call.in[1]);
     call.Save(rt, 2, call.in[2]);
   }
-  call.Out(0) = call.attrs.Bool(Key::kInplace) ? rt.Alias(call.in[0]) : rt.Pointwise(call.in, PromotedType(call.in, Attrs()));
+  call.Out(0) =
+      call.attrs.Bool(Key::kInplace) ? rt.Alias(call.in[0]) : rt.Pointwise(call.in, PromotedType(call.in, Attrs()));
 }
 
 void LerpBackward(Eager& rt, GradCall& grad) {
@@ -140,7 +142,8 @@ void GluBackward(Eager& rt, GradCall& grad) {
   if (grad.HasGrad()) grad.Set(0, rt.Empty(grad.In(0).sizes, grad.In(0).dtype));
 }
 
-OpEntry Entry(const char* name, ForwardFn forward, BackwardFn backward, const char* doc, Autocast autocast = Autocast::kPlain) {
+OpEntry Entry(const char* name, ForwardFn forward, BackwardFn backward, const char* doc,
+              Autocast autocast = Autocast::kPlain) {
   OpEntry entry;
   entry.name = name;
   entry.forward = forward;
@@ -156,8 +159,10 @@ void RegisterPointwiseTernary(OpRegistry& r) {
   r.Add(Entry("where", WhereForward, WhereBackward, "saves the condition"));
   r.Add(Entry("masked_fill", MaskedFillForward, InplaceAware<MaskedFillBackward>, "saves the mask"));
   r.Add(Entry("lerp", LerpForward, LerpBackward, "saves the weight; both ends if it needs a gradient"));
-  r.Add(Entry("addcmul", AddcmulForward, AddcmulBackward, "saves each factor that the other's gradient needs", Autocast::kPromote));
-  r.Add(Entry("addcdiv", AddcdivForward, AddcdivBackward, "saves the divisor, and the dividend for its gradient", Autocast::kPromote));
+  r.Add(Entry("addcmul", AddcmulForward, AddcmulBackward, "saves each factor that the other's gradient needs",
+              Autocast::kPromote));
+  r.Add(Entry("addcdiv", AddcdivForward, AddcdivBackward, "saves the divisor, and the dividend for its gradient",
+              Autocast::kPromote));
   r.Add(Entry("prelu", PreluForward, PreluBackward, "saves input and weight", Autocast::kLower));
   r.Add(Entry("glu", GluForward, GluBackward, "saves its input"));
 }

@@ -1,8 +1,8 @@
 // Element-wise functions of one tensor: activations, mathematics, tests.
 //
-// Formulas: tools/autograd/derivatives.yaml. Most gradients are a chain of kernels over the saved tensor whose last one takes the
-// gradient in; a row says what is saved and how many kernels there are. In place (Key::kInplace) the result is the input's
-// storage; a formula that needs the old input saves a clone of it, as autograd does.
+// Formulas: tools/autograd/derivatives.yaml. Most gradients are a chain of kernels over the saved tensor whose last one
+// takes the gradient in; a row says what is saved and how many kernels there are. In place (Key::kInplace) the result
+// is the input's storage; a formula that needs the old input saves a clone of it, as autograd does.
 #include <array>
 
 #include "src/ops/inplace.h"
@@ -16,8 +16,13 @@ using kernel::Map;
 using kernel::Mask;
 using kernel::Number;
 
-enum class Keep : uint8_t { kNothing, kInput, kResult, kResultInPlace };  // the last: the result when in place, else the input
-enum class Type : uint8_t { kSame, kFloat };                              // of the result for integer inputs
+enum class Keep : uint8_t {
+  kNothing,
+  kInput,
+  kResult,
+  kResultInPlace
+};                                            // the last: the result when in place, else the input
+enum class Type : uint8_t { kSame, kFloat };  // of the result for integer inputs
 
 template <Keep keep, Type type>
 void Forward(Eager& rt, OpCall& call) {
@@ -37,7 +42,9 @@ void Backward(Eager& rt, GradCall& grad) {
   const Value& saved = grad.Saved(0);
   std::array<Value, kernels> made;
   for (size_t i = 0; i + 1 < made.size(); ++i) made[i] = Map(rt, saved);
-  Value result = kernels > 1 ? Map(rt, grad.Grad(), made[made.size() - 2]) : saved ? Map(rt, grad.Grad(), saved) : Map(rt, grad.Grad());
+  Value result = kernels > 1 ? Map(rt, grad.Grad(), made[made.size() - 2])
+                 : saved     ? Map(rt, grad.Grad(), saved)
+                             : Map(rt, grad.Grad());
   for (size_t i = made.size(); i-- > 0;) made[i].reset();
   grad.Set(0, std::move(result));
 }
@@ -123,7 +130,8 @@ void RegisterActivations(OpRegistry& r) {
   r.Add(Row<Keep::kResult, 1, Type::kSame>("relu", "saves its result"));
   r.Add(Row<Keep::kResult, 1>("sigmoid", "saves its result"));
   r.Add(Row<Keep::kResult, 1>("tanh", "saves its result"));
-  for (const char* name : {"gelu", "silu", "mish", "hardswish", "hardsigmoid", "softshrink", "hardshrink", "logsigmoid"}) {
+  for (const char* name :
+       {"gelu", "silu", "mish", "hardswish", "hardsigmoid", "softshrink", "hardshrink", "logsigmoid"}) {
     r.Add(Row<Keep::kInput, 1>(name, "saves its input (in place: a clone of it)"));
   }
   for (const char* name : {"hardtanh", "relu6", "threshold"}) {

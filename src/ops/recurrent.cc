@@ -158,7 +158,7 @@ void KernelBackward(Eager& rt, GradCall& grad) {
 // Where the weights start: after the states, of which lstm has two.
 size_t FirstWeight(const OpCall& call) {
   size_t i = 1;
-  while (i < call.in.size() && i < 3 && (!call.in[i] || call.in[i].rank() == 3 || call.Has(i + 1) == false)) ++i;
+  while (i < call.in.size() && i < 3 && (!call.in[i] || call.in[i].rank() == 3)) ++i;
   return i;
 }
 

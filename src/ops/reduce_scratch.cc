@@ -14,7 +14,7 @@ struct Iterator {
     bool reduced = false;
   };
   absl::InlinedVector<Dim, 6> dims;
-  int element = 4;      // bytes of one input element
+  int element = 4;  // bytes of one input element
   int out_element = 4;
 
   int64_t Elements() const {
@@ -32,7 +32,8 @@ struct Iterator {
   }
 };
 
-// 1: `inner` and `outer` change places, -1: they stay, 0: undecided (TensorIteratorBase::reorder_dimensions; the output first).
+// 1: `inner` and `outer` change places, -1: they stay, 0: undecided (TensorIteratorBase::reorder_dimensions; the output
+// first).
 int Compare(const Iterator::Dim& inner, const Iterator::Dim& outer) {
   if (inner.reduced != outer.reduced) return outer.reduced ? 1 : -1;
   for (const auto& [a, b] : {std::pair(inner.out, outer.out), std::pair(inner.in, outer.in)}) {
@@ -106,7 +107,9 @@ int FloorPow2(int64_t n, int limit) {
   return p;
 }
 
-int MaxThreadsPerMultiprocessor(int sm) { return sm == 75 ? 1024 : sm == 86 || sm == 87 || sm == 89 || sm >= 120 ? 1536 : 2048; }
+int MaxThreadsPerMultiprocessor(int sm) {
+  return sm == 75 ? 1024 : sm == 86 || sm == 87 || sm == 89 || sm >= 120 ? 1536 : 2048;
+}
 
 // get_output_vec_size: the widest load (up to 4 elements) that all strides and the size allow.
 int OutputVector(const Iterator& it) {
@@ -152,7 +155,8 @@ Bytes LaunchScratch(const KernelDevice& device, const Iterator& it, const Reduce
   const int64_t blocks = int64_t{device.multiprocessors} * (MaxThreadsPerMultiprocessor(device.sm) / (width * height));
   const int64_t grid = CeilDiv(outputs / vector, step_output), values = CeilDiv(inputs, step_input);
   if (!across_warps || values < kMaxValues || grid > blocks) return 0;
-  const int64_t ctas = std::max(CeilDiv(values, kMaxValues), std::min(CeilDiv(blocks, grid), CeilDiv(values, kMinValues)));
+  const int64_t ctas =
+      std::max(CeilDiv(values, kMaxValues), std::min(CeilDiv(blocks, grid), CeilDiv(values, kMinValues)));
   if (ctas <= 1) return 0;
   const Bytes partial = kernel.partial_bytes * outputs * ctas * (along_fastest ? 1 : int64_t{width} * vector);
   return partial + 4 * grid;  // partial results; one semaphore (int) a block column

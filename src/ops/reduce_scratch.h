@@ -1,9 +1,10 @@
 // What PyTorch's reduction kernels allocate for themselves: the buffer for partial results of thread blocks.
 //
-// Takes: the input's strided layout, the reduced axes, what kernel it is, the device.  Gives: bytes taken from the caching
-// allocator while the kernel is launched; 0 for most shapes.  Follows TensorIterator's order of dimensions, its split for 32-bit
-// indexing, and setReduceConfig / global_memory_size (aten/src/ATen/native/cuda/Reduce.cuh).  Ignores alignment of the first
-// element: storages start at multiples of 512 bytes; a view with an odd offset may get another vector width.
+// Takes: the input's strided layout, the reduced axes, what kernel it is, the device.  Gives: bytes taken from the
+// caching allocator while the kernel is launched; 0 for most shapes.  Follows TensorIterator's order of dimensions, its
+// split for 32-bit indexing, and setReduceConfig / global_memory_size (aten/src/ATen/native/cuda/Reduce.cuh).  Ignores
+// alignment of the first element: storages start at multiples of 512 bytes; a view with an odd offset may get another
+// vector width.
 #ifndef MEMCREST_OPS_REDUCE_SCRATCH_H_
 #define MEMCREST_OPS_REDUCE_SCRATCH_H_
 

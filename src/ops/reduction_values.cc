@@ -23,7 +23,8 @@ Value ReducedValue(Eager& rt, const Value& v, const Dims& axes, bool keepdim, DT
   return result;
 }
 
-// make_reduction casts the input beforehand unless the kernel reads half precision and writes float32 (ReduceOpsUtils.h).
+// make_reduction casts the input beforehand unless the kernel reads half precision and writes float32
+// (ReduceOpsUtils.h).
 Value SummedValue(Eager& rt, const Value& v, const Dims& axes, bool keepdim, DType dtype) {
   const bool direct = v.dtype() == dtype || (IsLowPrecision(v.dtype()) && dtype == DType::kFloat32);
   if (direct) return ReducedValue(rt, v, axes, keepdim, dtype, SumKernel(v.dtype(), dtype));

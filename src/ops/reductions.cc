@@ -34,7 +34,8 @@ void SumForward(Eager& rt, OpCall& call) {
 
 void MeanForward(Eager& rt, OpCall& call) {
   const Value& x = call.in[0];
-  call.Out(0) = SummedValue(rt, x, ReducedAxes(call.attrs, x.rank()), Kept(call.attrs), call.attrs.Type(Key::kDtype, x.dtype()));
+  call.Out(0) =
+      SummedValue(rt, x, ReducedAxes(call.attrs, x.rank()), Kept(call.attrs), call.attrs.Type(Key::kDtype, x.dtype()));
 }
 
 void SumBackward(Eager& rt, GradCall& grad) {
@@ -50,7 +51,8 @@ void MeanBackward(Eager& rt, GradCall& grad) {
 void ExtremeForward(Eager& rt, OpCall& call) {
   const Value& x = call.in[0];
   call.Save(rt, 0, x);
-  call.Out(0) = ReducedValue(rt, x, ReducedAxes(call.attrs, x.rank()), Kept(call.attrs), x.dtype(), ExtremeKernel(x.dtype(), false));
+  call.Out(0) = ReducedValue(rt, x, ReducedAxes(call.attrs, x.rank()), Kept(call.attrs), x.dtype(),
+                             ExtremeKernel(x.dtype(), false));
   call.Save(rt, 1, call.Out(0));
 }
 
@@ -86,7 +88,8 @@ constexpr const char* kMinNames[] = {"min.all", "min.dim"};
 
 void ArgForward(Eager& rt, OpCall& call) {
   const Value& x = call.in[0];
-  call.Out(0) = ReducedValue(rt, x, ReducedAxes(call.attrs, x.rank()), Kept(call.attrs), DType::kInt64, ExtremeKernel(x.dtype(), true));
+  call.Out(0) = ReducedValue(rt, x, ReducedAxes(call.attrs, x.rank()), Kept(call.attrs), DType::kInt64,
+                             ExtremeKernel(x.dtype(), true));
 }
 
 void TestForward(Eager& rt, OpCall& call) {
@@ -159,11 +162,13 @@ void NormForward(Eager& rt, OpCall& call) {
   const Value& x = call.in[0];
   const DType dtype = call.attrs.Type(Key::kDtype, x.dtype());
   call.Save(rt, 0, x);
-  call.Out(0) = ReducedValue(rt, x, ReducedAxes(call.attrs, x.rank()), Kept(call.attrs), dtype, SumKernel(x.dtype(), dtype));
+  call.Out(0) =
+      ReducedValue(rt, x, ReducedAxes(call.attrs, x.rank()), Kept(call.attrs), dtype, SumKernel(x.dtype(), dtype));
   call.Save(rt, 1, call.Out(0));
 }
 
-// Order 2: (self / norm).masked_fill_(norm == 0, 0) * grad. Order 1: self.sgn() * grad. Others: self.abs().pow_(p - 1) * self ...
+// Order 2: (self / norm).masked_fill_(norm == 0, 0) * grad. Order 1: self.sgn() * grad. Others: self.abs().pow_(p - 1)
+// * self ...
 void NormBackward(Eager& rt, GradCall& grad) {
   if (!grad.HasGrad()) return;
   const Value &x = grad.Saved(0), wide = Restored(rt, grad, grad.Grad()), norm = Restored(rt, grad, grad.Saved(1));
@@ -183,7 +188,8 @@ void NormBackward(Eager& rt, GradCall& grad) {
   }
 }
 
-OpEntry Entry(const char* name, ForwardFn forward, BackwardFn backward, const char* doc, Autocast autocast = Autocast::kPlain) {
+OpEntry Entry(const char* name, ForwardFn forward, BackwardFn backward, const char* doc,
+              Autocast autocast = Autocast::kPlain) {
   OpEntry entry;
   entry.name = name;
   entry.forward = forward;

@@ -18,7 +18,8 @@ const OpEntry* OpRegistry::Find(absl::string_view name) const {
 std::vector<const OpEntry*> OpRegistry::All() const {
   std::vector<const OpEntry*> all;
   for (const auto& entry : entries_) all.push_back(entry.get());
-  std::sort(all.begin(), all.end(), [](const OpEntry* a, const OpEntry* b) { return absl::string_view(a->name) < b->name; });
+  std::sort(all.begin(), all.end(),
+            [](const OpEntry* a, const OpEntry* b) { return absl::string_view(a->name) < b->name; });
   return all;
 }
 

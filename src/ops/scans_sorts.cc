@@ -64,13 +64,16 @@ void ProdBackward(Eager& rt, GradCall& grad) {
     return Unreduced(rt, v, ReducedAxes(grad.attrs(), rank), grad.attrs().Bool(Key::kKeepDims), rank);
   };
   const Value input = rt.To(grad.Saved(0), grad.Grad().dtype());
-  { const Value zero = Mask(rt, input); }
+  {
+    const Value zero = Mask(rt, input);
+  }
   grad.Set(0, Map(rt, wide(grad.Grad()), Map(rt, wide(grad.Saved(1)), input)));
 }
 
 // ---- values with indices
 
-// Zeros of the input's sizes with the gradient scattered in; in place, so one tensor for the allocator, two for a watcher.
+// Zeros of the input's sizes with the gradient scattered in; in place, so one tensor for the allocator, two for a
+// watcher.
 void SelectionBackward(Eager& rt, GradCall& grad) {
   if (!grad.HasGrad()) return;
   const Ref<Storage> zeros = Watched(rt, NumElements(grad.In(0).sizes) * BytesOf(grad.Grad().dtype()));
@@ -103,8 +106,9 @@ int64_t SortedExtent(const OpCall& call) {
   return x.rank() == 0 ? 1 : x.size(call.attrs.Int(Key::kAxis, -1));
 }
 
-// Sort.cu: up to 4096 elements an axis in place, with one row of int64 positions; longer ones by a radix sort of key-index pairs:
-// one segment: positions and cub's second buffers; several: a full sort of (segment, position) pairs before it (measured).
+// Sort.cu: up to 4096 elements an axis in place, with one row of int64 positions; longer ones by a radix sort of
+// key-index pairs: one segment: positions and cub's second buffers; several: a full sort of (segment, position) pairs
+// before it (measured).
 Bytes SortScratch(const Value& x, int64_t extent) {
   constexpr int64_t kInPlace = 4096;
   if (extent <= kInPlace) return 8 * extent;
@@ -137,7 +141,8 @@ void TopkForward(Eager& rt, OpCall& call) {
   WithIndices(rt, call, sizes);
 }
 
-OpEntry Entry(const char* name, ForwardFn forward, BackwardFn backward, const char* doc, Autocast autocast = Autocast::kPlain) {
+OpEntry Entry(const char* name, ForwardFn forward, BackwardFn backward, const char* doc,
+              Autocast autocast = Autocast::kPlain) {
   OpEntry entry;
   entry.name = name;
   entry.forward = forward;
@@ -154,11 +159,13 @@ void RegisterScansSorts(OpRegistry& r) {
   r.Add(Entry("cumsum", ScanForward, CumsumBackward, "saves nothing", Autocast::kSetDtype));
   r.Add(Entry("cumprod", CumprodForward, CumprodBackward, "saves input and result", Autocast::kSetDtype));
   r.Add(Entry("prod", ProdForward, ProdBackward, "saves input and result", Autocast::kSetDtype));
-  for (const char* name : {"max.dim", "min.dim"}) r.Add(Entry(name, AxisExtremeForward, SelectionBackward, "saves int64 indices"));
+  for (const char* name : {"max.dim", "min.dim"})
+    r.Add(Entry(name, AxisExtremeForward, SelectionBackward, "saves int64 indices"));
   for (const char* name : {"median", "mode", "kthvalue"}) {
     r.Add(Entry(name, OrderStatisticForward, SelectionBackward, "saves int64 indices"));
   }
-  for (const char* name : {"cummax", "cummin"}) r.Add(Entry(name, ScanWithIndicesForward, SelectionBackward, "saves int64 indices"));
+  for (const char* name : {"cummax", "cummin"})
+    r.Add(Entry(name, ScanWithIndicesForward, SelectionBackward, "saves int64 indices"));
   r.Add(Entry("sort", SortForward, SelectionBackward, "saves int64 indices"));
   r.Add(Entry("argsort", ArgsortForward, nullptr, "an int64 result"));
   r.Add(Entry("topk", TopkForward, SelectionBackward, "saves int64 indices"));

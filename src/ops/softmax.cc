@@ -1,7 +1,8 @@
 // softmax and log_softmax.
 //
-// Both are composites: a type asked for (Key::kDtype, also by autocast) other than the input's is a cast copy first, except that
-// float16 to float32 happens inside the kernel (aten/src/ATen/native/SoftMax.cpp). The kernels save their result.
+// Both are composites: a type asked for (Key::kDtype, also by autocast) other than the input's is a cast copy first,
+// except that float16 to float32 happens inside the kernel (aten/src/ATen/native/SoftMax.cpp). The kernels save their
+// result.
 #include "src/ops/kernels.h"
 
 namespace memcrest {
@@ -33,7 +34,8 @@ void KernelForward(Eager& rt, OpCall& call) {
   call.Save(rt, 0, call.Out(0));
 }
 
-// softmax_backward_cuda_out multiplies grad by the result before its kernel: one more full tensor in the gradient's type.
+// softmax_backward_cuda_out multiplies grad by the result before its kernel: one more full tensor in the gradient's
+// type.
 template <bool product>
 void KernelBackward(Eager& rt, GradCall& grad) {
   if (!grad.HasGrad()) return;

@@ -11,6 +11,7 @@
 #include "src/onnx/reader.h"
 #include "src/ops/reduce_scratch.h"
 #include "src/report/build_report.h"
+#include "src/report/events_csv.h"
 #include "src/shape/shapes.h"
 #include "src/step/program.h"
 #include "src/step/regions.h"
@@ -66,7 +67,7 @@ void FillSettings(const Job& job, Report& report) {
 
 }  // namespace
 
-absl::StatusOr<Report> Simulate(const std::string& model_path, const Job& job) {
+absl::StatusOr<Report> Simulate(const std::string& model_path, const Job& job, std::string* events) {
   MEMCREST_ASSIGN_OR_RETURN(const Device device, DeviceOf(job));
   MEMCREST_ASSIGN_OR_RETURN(const onnx::Model model, onnx::ReadFile(model_path));
   MEMCREST_ASSIGN_OR_RETURN(const BoundShapes shapes, BindShapes(model, BindingOf(job)));
@@ -78,6 +79,7 @@ absl::StatusOr<Report> Simulate(const std::string& model_path, const Job& job) {
   session.Run();
 
   const Trace& trace = session.rt().recorder().trace;
+  if (events != nullptr) *events = EventsCsv(network, trace);
   const AllocatorOptions allocator = AllocatorOptionsOf(job, device);
   const Account account = AccountFor(trace, allocator);
   const ReportSource source{network, trace, account, device, session.names()};

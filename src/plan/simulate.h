@@ -14,7 +14,8 @@
 
 namespace memcrest {
 
-absl::StatusOr<Report> Simulate(const std::string& model_path, const Job& job);
+// `events`: where to put the events of the reported step as CSV (report/events_csv.h); null: not wanted.
+absl::StatusOr<Report> Simulate(const std::string& model_path, const Job& job, std::string* events = nullptr);
 
 }  // namespace memcrest
 

@@ -48,6 +48,12 @@ std::string TextTable::Text() const {
   return text;
 }
 
+std::string Grouped(int64_t n) {
+  std::string text = absl::StrCat(n);
+  for (int at = static_cast<int>(text.size()) - 3; at > (n < 0 ? 1 : 0); at -= 3) text.insert(static_cast<size_t>(at), ",");
+  return text;
+}
+
 std::string Shortened(absl::string_view text, size_t width) {
   if (text.size() <= width) return std::string(text);
   if (width <= 2) return std::string(text.substr(0, width));

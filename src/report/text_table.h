@@ -5,6 +5,7 @@
 #ifndef MEMCREST_REPORT_TEXT_TABLE_H_
 #define MEMCREST_REPORT_TEXT_TABLE_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,8 @@
 
 namespace memcrest {
 
-inline constexpr size_t kTextWidth = 80;
+inline constexpr size_t kTextWidth = 80;   // reports
+inline constexpr size_t kListWidth = 400;  // lists of names, which must not be cut
 
 class TextTable {
  public:
@@ -32,6 +34,8 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
+// "124,439,808"
+std::string Grouped(int64_t n);
 // `text` in at most `width` characters: "model.lay..1.mlp".
 std::string Shortened(absl::string_view text, size_t width);
 // Lines of at most kTextWidth characters, broken at spaces; all but the first begin with `indent` spaces.

@@ -20,7 +20,7 @@ struct Ran {
   std::string out, err;
 };
 
-Ran Run(const std::vector<std::string>& words) {
+Ran RunWords(const std::vector<std::string>& words) {
   Ran ran;
   Console console;
   console.out = [&](absl::string_view text) { absl::StrAppend(&ran.out, text); };
@@ -30,29 +30,29 @@ Ran Run(const std::vector<std::string>& words) {
 }
 
 TEST(Program, VersionAndHelpSucceed) {
-  EXPECT_EQ(Run({"--version"}).out, absl::StrCat("memcrest ", kVersion, "\n"));
-  EXPECT_EQ(Run({"--help"}).code, 0);
-  EXPECT_THAT(Run({"--help"}).out, HasSubstr("exit codes: 0 fits, 1 does not fit, 2 wrong input, 3 a bug of memcrest"));
+  EXPECT_EQ(RunWords({"--version"}).out, absl::StrCat("memcrest ", kVersion, "\n"));
+  EXPECT_EQ(RunWords({"--help"}).code, 0);
+  EXPECT_THAT(RunWords({"--help"}).out, HasSubstr("exit codes: 0 fits, 1 does not fit, 2 wrong input, 3 a bug of memcrest"));
 }
 
-TEST(Program, NoCommandIsWrongInput) { EXPECT_EQ(Run({}).code, 2); }
+TEST(Program, NoCommandIsWrongInput) { EXPECT_EQ(RunWords({}).code, 2); }
 
 TEST(Program, AMisspeltCommandSuggestsTheNearest) {
-  const Ran ran = Run({"simulte"});
+  const Ran ran = RunWords({"simulte"});
   EXPECT_EQ(ran.code, 2);
   EXPECT_EQ(ran.err, "error E0113: unknown command \"simulte\"\n  where: command line\n  fix: did you mean simulate?\n");
 }
 
 TEST(Program, EveryCommandHasHelp) {
   for (const Command& command : Commands().All()) {
-    const Ran ran = Run({command.name, "--help"});
+    const Ran ran = RunWords({command.name, "--help"});
     EXPECT_EQ(ran.code, 0) << command.name;
     EXPECT_THAT(ran.out, HasSubstr(command.help));
   }
 }
 
 TEST(Program, UnknownFlagsAreAllNamed) {
-  const Ran ran = Run({"simulate", "net.onnx", "--precison", "bf16", "--optimiser=sgd"});
+  const Ran ran = RunWords({"simulate", "net.onnx", "--precison", "bf16", "--optimiser=sgd"});
   EXPECT_EQ(ran.code, 2);
   EXPECT_THAT(ran.err, HasSubstr("error E0101: unknown flag --precison"));
   EXPECT_THAT(ran.err, HasSubstr("did you mean --precision?"));
@@ -60,29 +60,29 @@ TEST(Program, UnknownFlagsAreAllNamed) {
 }
 
 TEST(Program, AFlagWithoutItsValueAndAMissingModelAreToldApart) {
-  EXPECT_THAT(Run({"simulate", "net.onnx", "--bind"}).err, HasSubstr("error E0112: --bind needs a value"));
-  EXPECT_THAT(Run({"simulate"}).err, HasSubstr("error E0112: MODEL.onnx is missing"));
-  EXPECT_THAT(Run({"simulate", "a.onnx", "b.onnx"}).err, HasSubstr("unexpected word \"b.onnx\""));
+  EXPECT_THAT(RunWords({"simulate", "net.onnx", "--bind"}).err, HasSubstr("error E0112: --bind needs a value"));
+  EXPECT_THAT(RunWords({"simulate"}).err, HasSubstr("error E0112: MODEL.onnx is missing"));
+  EXPECT_THAT(RunWords({"simulate", "a.onnx", "b.onnx"}).err, HasSubstr("unexpected word \"b.onnx\""));
 }
 
 TEST(Program, ASwitchTakesNoWordThatIsNotAValue) {
   // "--padding" before the model must not swallow it: the file is looked for, and is missing.
-  const Ran ran = Run({"simulate", "--padding", "/nonexistent/net.onnx"});
+  const Ran ran = RunWords({"simulate", "--padding", "/nonexistent/net.onnx"});
   EXPECT_EQ(ran.code, 2);
   EXPECT_THAT(ran.err, HasSubstr("/nonexistent/net.onnx"));
 }
 
 TEST(Program, AnUnknownFormatListsTheKnownOnes) {
-  const Ran ran = Run({"simulate", "net.onnx", "--format", "jsn"});
+  const Ran ran = RunWords({"simulate", "net.onnx", "--format", "jsn"});
   EXPECT_EQ(ran.code, 2);
   EXPECT_THAT(ran.err, HasSubstr("did you mean json?"));
 }
 
 TEST(Program, RegistriesAreListed) {
-  EXPECT_THAT(Run({"devices"}).out, HasSubstr("h100-80gb"));
-  EXPECT_THAT(Run({"devices", "t4"}).out, HasSubstr("source:"));
-  EXPECT_THAT(Run({"optimizers"}).out, HasSubstr("adamw"));
-  EXPECT_THAT(Run({"ops"}).out, HasSubstr("addmm"));
+  EXPECT_THAT(RunWords({"devices"}).out, HasSubstr("h100-80gb"));
+  EXPECT_THAT(RunWords({"devices", "t4"}).out, HasSubstr("source:"));
+  EXPECT_THAT(RunWords({"optimizers"}).out, HasSubstr("adamw"));
+  EXPECT_THAT(RunWords({"ops"}).out, HasSubstr("addmm"));
 }
 
 TEST(Output, AnExistingFileIsKeptUnlessForced) {

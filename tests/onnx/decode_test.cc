@@ -77,10 +77,11 @@ TEST(DecodeTensor, AnExternalLengthAgainstTheShapeIsNoted) {
 }
 
 TEST(DecodeTensor, ASmallTensorWithTheWrongNumberOfBytesIsRefused) {
+  // Before the tensor: IR version 2 bytes, head of the graph 2, its name 6, head of the tensor 2.
   const Wire tensor = TensorOf("t", kFloat, {2}).Bytes(9, "1234");
   EXPECT_EQ(Refusal(ModelOf(GraphParts{.initializers = {tensor}}.Build())),
             "error E0211: tensor \"t\" stores another number of elements than its shape has\n"
-            "  where: m.onnx, byte 14\n"
+            "  where: m.onnx, byte 12\n"
             "  why: shape 2 of float32 needs 8 bytes\n"
             "  fix: export or download the file again\n");
   const Wire typed = TensorOf("t", kInt64, {3}).Packed(7, {1, 2});
@@ -172,6 +173,7 @@ TEST(DecodeAttribute, WithoutNameOrValueIsRefused) {
   };
   EXPECT_THAT(refusal(Wire().Number(3, 1)), HasSubstr("error E0212: an attribute has no name"));
   EXPECT_THAT(refusal(Wire().Bytes(1, "value").Number(20, 4)), HasSubstr("attribute \"value\" lacks its value"));
+  EXPECT_THAT(refusal(testing::ReferenceAttribute("axis", "p", 2)), HasSubstr("refers to a parameter outside a function"));
 }
 
 TEST(DecodeType, KeepsNumbersSymbolsAndUnknownDimensions) {

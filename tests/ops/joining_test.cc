@@ -11,7 +11,8 @@ TEST(Joining, CatAllocatesItsResultOnly) {
   EagerHarness h;
   // Its gradients are views of one gradient, so neither leaf can take it over: both are copied.
   EXPECT_EQ(h.Trace("cat", {h.Leaf({4, 6, 8}), h.Leaf({4, 6, 8})}, Attrs{{Key::kAxis, int64_t{1}}}),
-            "+1536 cat\nbackward\n+1536 ones_like\n-1536 cat\n+768 clone\n+768 clone\n-1536 ones_like\n");
+            "+1536 cat\nbackward\n+1536 ones_like\n-1536 ones_like\n+768 clone\n+768 clone\n-1536 clone\n"
+            "-768 clone\n-768 clone\n");
 }
 
 TEST(Joining, CatTakesTheWidestType) {

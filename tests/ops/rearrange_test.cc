@@ -17,7 +17,8 @@ TEST(Rearrange, PixelShuffleMovesChannelsIntoPlaces) {
 TEST(Rearrange, PixelShuffleIsOneCopyEachWay) {
   EagerHarness h;
   EXPECT_EQ(h.Trace("pixel_shuffle", {h.Leaf({4, 12, 4})}, Attrs{{Key::kCount, int64_t{2}}}),
-            "+768 pixel_shuffle\nbackward\n+768 ones_like\n-768 pixel_shuffle\n+768 pixel_shuffle\n-768 ones_like\n");
+            "+768 pixel_shuffle\nbackward\n+768 ones_like\n-768 ones_like\n+768 pixel_shuffle\n"
+            "-768 pixel_shuffle\n-768 accumulate_grad\n");
 }
 
 // 3 x 3 windows with padding 1 over 4 x 6 x 8 x 10: 54 channels, 80 places, 69120 bytes. The result starts as an empty_like of the
@@ -28,7 +29,8 @@ TEST(Rearrange, Im2ColResizesItsResult) {
   EXPECT_THAT(h.Run("im2col", {h.Input({4, 6, 8, 10})}, window).sizes(), ElementsAre(4, 54, 80));
   h.Events();
   EXPECT_EQ(h.Trace("im2col", {h.Leaf({4, 6, 8, 10})}, window),
-            "~7680 im2col\n+69120 im2col\nbackward\n+69120 ones_like\n-69120 im2col\n+69120 im2col\n-69120 ones_like\n");
+            "~7680 im2col\n+69120 im2col\nbackward\n+69120 ones_like\n-69120 ones_like\n+69120 im2col\n"
+            "-69120 im2col\n-69120 accumulate_grad\n");
 }
 
 TEST(Rearrange, Col2ImKeepsTheStorageOfItsInput) {

@@ -13,14 +13,16 @@ TEST(ViewChain, SliceBackwardMakesTheWholeInputOnce) {
   EagerHarness h;
   const Dims part{4, 2, 8};
   const std::string text = h.Trace("slice", {h.Leaf({4, 6, 8})}, Attrs{{Key::kAxis, int64_t{1}}}, &part);
-  EXPECT_EQ(text, "backward\n+256 ones_like\n+768 slice\n-256 ones_like\n");
+  EXPECT_EQ(text,
+            "backward\n+256 ones_like\n+768 slice\n-256 slice\n-768 accumulate_grad\n");
 }
 
 TEST(ViewChain, SliceOfEverythingPassesItsGradientOn) {
   EagerHarness h;
   Value v = h.Run("slice", {h.Leaf({4, 6, 8})}, Attrs{{Key::kAxis, int64_t{1}}});
   h.Backward(std::move(v));
-  EXPECT_EQ(h.Events(), "+768 ones_like\n");
+  EXPECT_EQ(h.Events(),
+            "+768 ones_like\n-768 accumulate_grad\n");
 }
 
 TEST(ViewChain, SliceWithoutBoundSizesCountsItsSteps) {
@@ -33,7 +35,7 @@ TEST(ViewChain, SliceWithoutBoundSizesCountsItsSteps) {
 TEST(ViewChain, SelectDropsADimension) {
   EagerHarness h;
   EXPECT_EQ(h.Trace("select", {h.Leaf({4, 6, 8})}, Attrs{{Key::kAxis, int64_t{1}}}),
-            "backward\n+128 ones_like\n+768 select\n-128 ones_like\n");
+            "backward\n+128 ones_like\n+768 select\n-128 select\n-768 accumulate_grad\n");
 }
 
 // Pieces without a gradient are zeros of their own size, then one cat.
@@ -46,7 +48,9 @@ TEST(ViewChain, SplitBackwardFillsMissingPieces) {
   Value first = pieces[0];
   pieces.clear();
   h.Backward(std::move(first));
-  EXPECT_EQ(h.Events(), "+256 ones_like\n+256 split\n+256 split\n+768 split\n-256 split\n-256 split\n-256 ones_like\n");
+  EXPECT_EQ(h.Events(),
+            "+256 ones_like\n+256 split\n+256 split\n+768 split\n-256 split\n-256 split\n-256 split\n"
+            "-768 accumulate_grad\n");
 }
 
 TEST(ViewChain, UnevenSplitLeavesTheRestToTheLastPiece) {
@@ -79,13 +83,15 @@ TEST(ViewChain, DiagonalStridesAddUp) {
 TEST(ViewChain, UnfoldBackwardAddsWindows) {
   EagerHarness h;
   const Attrs attrs{{Key::kAxis, int64_t{2}}, {Key::kKernel, Dims{4}}, {Key::kStep, int64_t{2}}};
-  EXPECT_EQ(h.Trace("unfold", {h.Leaf({4, 6, 8})}, attrs), "backward\n+1152 ones_like\n+768 unfold\n~64 unfold\n-1152 ones_like\n");
+  EXPECT_EQ(h.Trace("unfold", {h.Leaf({4, 6, 8})}, attrs),
+            "backward\n+1152 ones_like\n+768 unfold\n~64 unfold\n-1152 unfold\n-768 accumulate_grad\n");
 }
 
 TEST(ViewChain, DisjointAsStridedBackwardIsOneZeroedStorage) {
   EagerHarness h;
   const Attrs attrs{{Key::kSizes, Dims{4, 4}}, {Key::kStride, Dims{48, 1}}};
-  EXPECT_EQ(h.Trace("as_strided", {h.Leaf({4, 6, 8})}, attrs), "backward\n+64 ones_like\n+768 as_strided\n-64 ones_like\n");
+  EXPECT_EQ(h.Trace("as_strided", {h.Leaf({4, 6, 8})}, attrs),
+            "backward\n+64 ones_like\n+768 as_strided\n-64 as_strided\n-768 accumulate_grad\n");
 }
 
 // Rows 2 apart, 4 long: an int64 arange over the storage (192 elements) and its windows flattened (16 elements).
@@ -93,8 +99,8 @@ TEST(ViewChain, OverlappingAsStridedBackwardAddsByIndex) {
   EagerHarness h;
   const Attrs attrs{{Key::kSizes, Dims{4, 4}}, {Key::kStride, Dims{2, 1}}};
   EXPECT_EQ(h.Trace("as_strided", {h.Leaf({4, 6, 8})}, attrs),
-            "backward\n+64 ones_like\n+768 as_strided\n+1536 as_strided\n+128 as_strided\n-128 as_strided\n-1536 as_strided\n"
-            "-64 ones_like\n");
+            "backward\n+64 ones_like\n+768 as_strided\n+1536 as_strided\n+128 as_strided\n-128 as_strided\n"
+            "-1536 as_strided\n-64 as_strided\n-768 accumulate_grad\n");
 }
 
 }  // namespace

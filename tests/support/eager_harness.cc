@@ -64,7 +64,8 @@ std::string EagerHarness::Events() {
   return text;
 }
 
-std::string EagerHarness::Trace(absl::string_view op, std::initializer_list<Value> inputs, Attrs attrs, const Dims* hint) {
+std::string EagerHarness::Trace(absl::string_view op, std::initializer_list<Value> inputs, Attrs attrs,
+                                const Dims* hint) {
   Events();
   Value result = Run(op, inputs, std::move(attrs), hint);
   std::string text = Events() + "backward\n";

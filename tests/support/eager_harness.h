@@ -30,11 +30,13 @@ class EagerHarness {
   Value Permuted(DimSpan sizes, DimSpan order, DType dtype = DType::kFloat32);
 
   Value Run(absl::string_view op, std::initializer_list<Value> inputs, Attrs attrs = {}, const Dims* hint = nullptr);
-  // Differentiates `value` (any size; the gradient that arrives is one fresh tensor "ones_like"), drops it, drops all gradients.
+  // Differentiates `value` (any size; the gradient that arrives is one fresh tensor "ones_like"), drops it, drops all
+  // gradients.
   void Backward(Value value);
   std::string Events();
   // The same for one operator of one or more leaves, forward, then "backward" on a line of its own, then its backward.
-  std::string Trace(absl::string_view op, std::initializer_list<Value> inputs, Attrs attrs = {}, const Dims* hint = nullptr);
+  std::string Trace(absl::string_view op, std::initializer_list<Value> inputs, Attrs attrs = {},
+                    const Dims* hint = nullptr);
 
  private:
   Eager rt_;

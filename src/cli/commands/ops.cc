@@ -19,7 +19,7 @@ std::string Kind(const OpEntry& op) {
 }
 
 int RunOps(const Arguments& arguments, Console& console) {
-  TextTable table("llll", 0, 120);
+  TextTable table("llll", 0, kListWidth);
   table.Row({"operator", "autocast", "kind", "what it saves"});
   std::vector<std::string> names;
   bool found = false;

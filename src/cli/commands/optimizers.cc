@@ -7,7 +7,7 @@ namespace memcrest {
 namespace {
 
 int RunOptimizers(const Arguments&, Console& console) {
-  TextTable table("lrrrll", 0, 120);
+  TextTable table("lrrrll", 0, kListWidth);
   table.Row({"name", "foreach", "fused", "for-loop", "state", "temporaries in the step"});
   const auto yes = [](bool b) { return std::string(b ? "yes" : "-"); };
   for (const OptimizerEntry& o : Optimizers().All()) {

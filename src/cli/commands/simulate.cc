@@ -13,6 +13,7 @@ constexpr Option kOptions[] = {
     {"--format", "NAME", "text (default), json, csv, trace"},
     {"-o,--output", "FILE", "write the report to FILE; - is standard output"},
     {"--force", "", "overwrite FILE"},
+    {"--events", "FILE", "also write the events of the reported step (storages made and dropped) as CSV"},
     {"--quiet", "", "text: the first line only"},
     {"--verbose", "", "text: every module and tensor that the report has"},
 };
@@ -52,8 +53,13 @@ int RunSimulate(const Arguments& arguments, Console& console) {
   if (!renderer.ok()) return Fail(renderer.status(), console);
   const absl::StatusOr<Job> job = JobOf(arguments);
   if (!job.ok()) return Fail(job.status(), console);
-  absl::StatusOr<Report> report = Simulate(arguments.positional[0], *job);
+  std::string events;
+  absl::StatusOr<Report> report = Simulate(arguments.positional[0], *job, arguments.Has("events") ? &events : nullptr);
   if (!report.ok()) return Fail(report.status(), console);
+  if (arguments.Has("events")) {
+    const absl::Status kept = WriteOutput(arguments.Get("events"), events, arguments.Has("force"), console);
+    if (!kept.ok()) return Fail(kept, console);
+  }
   report->next = NextCommands(*report, *job, arguments);
 
   const std::string path = arguments.Get("output");

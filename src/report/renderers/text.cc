@@ -18,13 +18,6 @@ std::string Percent(Bytes part, Bytes whole) {
   return whole <= 0 ? "" : absl::StrFormat("%.1f %%", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
-// 124,439,808
-std::string Grouped(int64_t n) {
-  std::string text = absl::StrCat(n);
-  for (int at = static_cast<int>(text.size()) - 3; at > (n < 0 ? 1 : 0); at -= 3) text.insert(static_cast<size_t>(at), ",");
-  return text;
-}
-
 std::string Ranks(const DeviceReport& d) {
   if (d.ranks.size() <= 1) return absl::StrCat("rank ", d.ranks.empty() ? 0 : d.ranks[0]);
   const bool run = d.ranks.back() - d.ranks.front() + 1 == static_cast<int64_t>(d.ranks.size());
