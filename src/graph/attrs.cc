@@ -11,7 +11,7 @@ constexpr std::array<absl::string_view, static_cast<size_t>(Key::kKeyCount)> kNa
     "beta", "scale", "causal", "gqa", "approximate", "mode", "dtype", "scalar", "scalar_first", "inplace",
     "equation", "hidden", "layers", "bidirectional", "batch_first", "gates", "start", "step", "count",
     "memory_format", "unsafe", "accumulate", "ignore_index", "reduction", "smoothing", "padding_index",
-    "replaces", "filled"};
+    "replaces", "filled", "mask_kind", "explicit"};
 static_assert(!kNames.back().empty(), "every key has a name");
 
 }  // namespace

@@ -52,6 +52,8 @@ enum class Key : uint8_t {
   kPaddingIndex,    // int: embedding
   kReplaces,        // string: reserved words of rewriting passes ("lora_A", ...)
   kFilled,          // bool: some indices of index/index_put are None
+  kMaskKind,        // string: attention whose mask is only "causal" or "padding": not needed for unpadded rows
+  kExplicit,        // bool: a cast that ran whatever the job's precision is
   kKeyCount,        // not a key
 };
 

@@ -2,6 +2,7 @@
 
 #include "src/lift/fx_graph.h"
 #include "src/lift/fx_lift.h"
+#include "src/lift/masks.h"
 #include "src/lift/onnx_lift.h"
 
 namespace memcrest {
@@ -12,7 +13,9 @@ constexpr int kMostNodes = 500;  // per mille: the file is the dynamo exporter's
 }  // namespace
 
 absl::StatusOr<Network> Lift(const onnx::Model& model, const LiftOptions& options) {
-  return NotedPerMille(model) >= kMostNodes ? LiftFx(model, options) : LiftPlain(model, options);
+  absl::StatusOr<Network> network = NotedPerMille(model) >= kMostNodes ? LiftFx(model, options) : LiftPlain(model, options);
+  if (network.ok()) MarkSkippableMasks(*network);
+  return network;
 }
 
 }  // namespace memcrest

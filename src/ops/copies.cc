@@ -7,7 +7,9 @@
 namespace memcrest {
 namespace {
 
-bool WantsChannelsLast(const Attrs& attrs) { return attrs.Text(Key::kMemoryFormat) == "channels_last" || attrs.Text(Key::kMemoryFormat) == "channels_last_3d"; }
+bool WantsChannelsLast(const Attrs& attrs) {
+  return attrs.Text(Key::kMemoryFormat) == "channels_last" || attrs.Text(Key::kMemoryFormat) == "channels_last_3d";
+}
 
 // Strides of a copy in the memory format that the attributes ask for (absent: preserve_format).
 Dims CopyStrides(const Attrs& attrs, const Meta& from) {
@@ -81,7 +83,8 @@ void Repeat(Eager& rt, OpCall& call) {
   call.Out(0) = rt.Empty(SizesOr(call, 0, RepeatedSizes(call)), call.in[0].dtype());
 }
 
-// New leading dimensions are summed one by one; the rest is split into (repeat, size) and summed at once (repeat_backward).
+// New leading dimensions are summed one by one; the rest is split into (repeat, size) and summed at once
+// (repeat_backward).
 void RepeatBackward(Eager& rt, GradCall& grad) {
   const Dims& have = grad.In(0).sizes;
   Value g = grad.Grad();
@@ -104,8 +107,8 @@ void RepeatBackward(Eager& rt, GradCall& grad) {
 void LikeInput(Eager& rt, OpCall& call) { call.Out(0) = rt.EmptyLike(call.in[0]); }
 void LikeGradient(Eager& rt, GradCall& grad) { grad.Set(0, rt.EmptyLike(grad.Grad())); }
 
-// roll moves one dimension at a time, each from a row-major copy into a fresh result; all but the last are the kernel's own
-// (roll_cuda, roll_common).
+// roll moves one dimension at a time, each from a row-major copy into a fresh result; all but the last are the
+// kernel's own (roll_cuda, roll_common).
 Value Rolled(Eager& rt, const Value& v, const Attrs& attrs) {
   const Dims* dims = attrs.Ints(Key::kPerm);
   HiddenBlock before = rt.Hidden(IsContiguous(v) ? 0 : v.bytes());
@@ -131,11 +134,13 @@ void RepeatInterleave(Eager& rt, OpCall& call) {
   const size_t axis = AxisOf(call.attrs, v.rank());
   const int64_t extent = std::max<int64_t>(v.sizes()[axis], 1);
   const Dims* hint = call.Hint(0);
-  const int64_t total = hint != nullptr && axis < hint->size() ? (*hint)[axis] : extent * call.attrs.Int(Key::kCount, 1);
+  const int64_t total =
+      hint != nullptr && axis < hint->size() ? (*hint)[axis] : extent * call.attrs.Int(Key::kCount, 1);
   if (call.Has(1)) {
     const HiddenBlock sums = rt.Hidden(call.in[1].elements() * 8);  // cumsum of the repeats
     const Value index = rt.Empty(Dims{total}, call.in[1].dtype());
-    return void(call.Out(0) = rt.Call("index_select", {v, index}, Attrs{{Key::kAxis, static_cast<int64_t>(axis)}}, hint));
+    return void(call.Out(0) =
+                    rt.Call("index_select", {v, index}, Attrs{{Key::kAxis, static_cast<int64_t>(axis)}}, hint));
   }
   const int64_t next = static_cast<int64_t>(axis) + 1;
   Dims wide = v.sizes();

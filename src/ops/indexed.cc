@@ -66,7 +66,8 @@ Meta IndexMeta(const Indexed& plan) {
   seen.sizes = plan.result;
   seen.strides.resize(plan.result.size(), 0);
   const Dims own = ContiguousStrides(plan.broadcast);
-  for (size_t i = 0; i < own.size() && plan.position + i < seen.strides.size(); ++i) seen.strides[plan.position + i] = own[i];
+  for (size_t i = 0; i < own.size() && plan.position + i < seen.strides.size(); ++i)
+    seen.strides[plan.position + i] = own[i];
   seen.elements = NumElements(seen.sizes);
   return seen;
 }
@@ -105,7 +106,8 @@ Indexed PlanIndexing(const Meta& x, absl::Span<const Value> indices, const Dims*
     if (!flags[i]) plan.result.push_back(x.sizes[i]);
   }
   const size_t at = std::min(plan.position, plan.result.size());
-  plan.result.insert(plan.result.begin() + static_cast<std::ptrdiff_t>(at), plan.broadcast.begin(), plan.broadcast.end());
+  plan.result.insert(plan.result.begin() + static_cast<std::ptrdiff_t>(at), plan.broadcast.begin(),
+                     plan.broadcast.end());
   const Meta seen = Restrided(x, flags, plan), index = IndexMeta(plan);
   const Meta* operands[] = {&seen, &index};
   plan.strides = PointwiseStrides(operands, plan.result);

@@ -1,5 +1,5 @@
-// Reading at indices: index_select, advanced indexing, gather, masks, one_hot. Backward makes zeros of the input's size and adds
-// into them; a watching dispatcher sees one copy more (the in-place sum done out of place).
+// Reading at indices: index_select, advanced indexing, gather, masks, one_hot. Backward makes zeros of the input's
+// size and adds into them; a watching dispatcher sees one copy more (the in-place sum done out of place).
 #include <algorithm>
 
 #include "src/ops/indexed.h"

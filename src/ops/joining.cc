@@ -1,4 +1,5 @@
-// cat and stack: one result in the widest type; backward hands out views of the gradient (cat_tensors_backward, unbind).
+// cat and stack: one result in the widest type; backward hands out views of the gradient (cat_tensors_backward,
+// unbind).
 #include "src/ops/joining.h"
 
 #include <algorithm>
@@ -9,7 +10,8 @@ namespace memcrest {
 namespace {
 
 bool AllChannelsLast(absl::Span<const Value> parts) {
-  return !parts.empty() && std::all_of(parts.begin(), parts.end(), [](const Value& v) { return v && IsChannelsLast(v); });
+  return !parts.empty() &&
+         std::all_of(parts.begin(), parts.end(), [](const Value& v) { return v && IsChannelsLast(v); });
 }
 
 DType WidestType(absl::Span<const Value> parts) {
@@ -53,7 +55,8 @@ size_t StackAxis(const Attrs& attrs, size_t input_rank) {
   return static_cast<size_t>(NormalAxis(attrs.Int(Key::kAxis), static_cast<int>(input_rank) + 1));
 }
 
-// stack is a cat along the following dimension, taken apart again: channels-last inputs give a channels-last-like result.
+// stack is a cat along the following dimension, taken apart again: channels-last inputs give a channels-last-like
+// result.
 Dims StackStrides(absl::Span<const Value> parts, const Dims& sizes, size_t axis) {
   if (axis + 1 >= sizes.size() || !AllChannelsLast(parts)) return ContiguousStrides(sizes);
   Dims joined = Without(sizes, axis);

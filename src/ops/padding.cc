@@ -1,4 +1,5 @@
-// pad: constant, reflect, replicate, circular. kPadding stands in PyTorch's order (last dimension first, before and after).
+// pad: constant, reflect, replicate, circular. kPadding stands in PyTorch's order (last dimension first, before and
+// after).
 #include <algorithm>
 #include <vector>
 
@@ -62,10 +63,12 @@ void ReflectionPadBackward(Eager& rt, GradCall& grad) {
 
 // ---- circular: an empty result, the middle and each border copied into slices of it (_pad_circular_symint).
 
-void CircularPad(Eager& rt, OpCall& call) { call.Out(0) = rt.Empty(SizesOr(call, 0, PaddedSizes(call)), call.in[0].dtype()); }
+void CircularPad(Eager& rt, OpCall& call) {
+  call.Out(0) = rt.Empty(SizesOr(call, 0, PaddedSizes(call)), call.in[0].dtype());
+}
 
-// Elements of the copied borders, in the order of copying: last dimension first, before then after; each spans the whole result
-// in the other dimensions.
+// Elements of the copied borders, in the order of copying: last dimension first, before then after; each spans the
+// whole result in the other dimensions.
 std::vector<int64_t> Borders(const GradCall& grad) {
   std::vector<int64_t> borders;
   const Dims& sizes = grad.Out().sizes;
@@ -77,8 +80,8 @@ std::vector<int64_t> Borders(const GradCall& grad) {
   return borders;
 }
 
-// Each copy into a slice is undone by CopySlices: a copy of the whole gradient, a clone of the slice, zeros for what it held; the
-// slice's own gradient comes back full size and is added.
+// Each copy into a slice is undone by CopySlices: a copy of the whole gradient, a clone of the slice, zeros for what
+// it held; the slice's own gradient comes back full size and is added.
 void CircularPadBackward(Eager& rt, GradCall& grad) {
   const Dims& whole = grad.Out().sizes;
   const DType dtype = grad.Grad().dtype();
@@ -121,7 +124,8 @@ const OpEntry kEntries[] = {
     {"constant_pad_nd", ConstantPad, ConstantPadBackward, kPlain, false, true, false, "saves nothing"},
     {"_reflection_pad", ReflectionPad, ReflectionPadBackward, kPlain, false, true, false, "saves the input"},
     {"_replication_pad", MirrorPad, MirrorPadBackward, kPlain, false, true, false, "saves the input"},
-    {"_pad_circular", CircularPad, CircularPadBackward, kPlain, false, true, false, "saves nothing; backward through CopySlices"},
+    {"_pad_circular", CircularPad, CircularPadBackward, kPlain, false, true, false,
+     "saves nothing; backward through CopySlices"},
 };
 
 }  // namespace

@@ -48,7 +48,8 @@ Dims ColumnSizes(const OpCall& call) {
     const int64_t reach = At(call.attrs.Ints(Key::kDilation), i, 1) * (kernel - 1) + 1;
     const int64_t padded = sizes[sizes.size() - 2 + i] + 2 * At(call.attrs.Ints(Key::kPadding), i, 0);
     window *= kernel;
-    places *= std::max<int64_t>(0, (padded - reach) / std::max<int64_t>(1, At(call.attrs.Ints(Key::kStride), i, 1)) + 1);
+    places *=
+        std::max<int64_t>(0, (padded - reach) / std::max<int64_t>(1, At(call.attrs.Ints(Key::kStride), i, 1)) + 1);
   }
   Dims result(sizes.begin(), sizes.end() - 3);
   result.push_back(sizes[sizes.size() - 3] * window);
@@ -56,8 +57,8 @@ Dims ColumnSizes(const OpCall& call) {
   return result;
 }
 
-// Both kernels start from an empty_like of their input and resize it: a smaller result keeps the input's storage size, a larger
-// one replaces it, with the first block alive until then (Im2Col.cu, Col2Im.cu).
+// Both kernels start from an empty_like of their input and resize it: a smaller result keeps the input's storage
+// size, a larger one replaces it, with the first block alive until then (Im2Col.cu, Col2Im.cu).
 Value ResizedResult(Eager& rt, const Value& from, DimSpan sizes) {
   const Bytes copied = IsContiguous(from) ? 0 : from.bytes();
   if (NumElements(sizes) <= from.elements()) {
@@ -70,7 +71,9 @@ Value ResizedResult(Eager& rt, const Value& from, DimSpan sizes) {
   return rt.Empty(sizes, from.dtype());
 }
 
-void Im2Col(Eager& rt, OpCall& call) { call.Out(0) = ResizedResult(rt, call.in[0], SizesOr(call, 0, ColumnSizes(call))); }
+void Im2Col(Eager& rt, OpCall& call) {
+  call.Out(0) = ResizedResult(rt, call.in[0], SizesOr(call, 0, ColumnSizes(call)));
+}
 
 // F.fold: kSizes names (H, W) of the result.
 Dims ImageSizes(const OpCall& call) {
@@ -78,12 +81,15 @@ Dims ImageSizes(const OpCall& call) {
   const Dims* image = call.attrs.Ints(Key::kSizes);
   if (image == nullptr || image->size() != 2 || sizes.size() < 2) return sizes;
   Dims result(sizes.begin(), sizes.end() - 1);
-  result.back() /= std::max<int64_t>(1, At(call.attrs.Ints(Key::kKernel), 0, 1) * At(call.attrs.Ints(Key::kKernel), 1, 1));
+  result.back() /=
+      std::max<int64_t>(1, At(call.attrs.Ints(Key::kKernel), 0, 1) * At(call.attrs.Ints(Key::kKernel), 1, 1));
   result.insert(result.end(), image->begin(), image->end());
   return result;
 }
 
-void Col2Im(Eager& rt, OpCall& call) { call.Out(0) = ResizedResult(rt, call.in[0], SizesOr(call, 0, ImageSizes(call))); }
+void Col2Im(Eager& rt, OpCall& call) {
+  call.Out(0) = ResizedResult(rt, call.in[0], SizesOr(call, 0, ImageSizes(call)));
+}
 
 void ColumnsBackward(Eager& rt, GradCall& grad) { grad.Set(0, ResizedResult(rt, grad.Grad(), grad.In(0).sizes)); }
 

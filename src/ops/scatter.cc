@@ -1,5 +1,5 @@
-// Writing at indices: scatter, index_put, index_add, slice_scatter. Out of place: the result is a copy of the input. Backward
-// copies the gradient and clears what was overwritten, and reads the written values' gradient back.
+// Writing at indices: scatter, index_put, index_add, slice_scatter. Out of place: the result is a copy of the input.
+// Backward copies the gradient and clears what was overwritten, and reads the written values' gradient back.
 #include <algorithm>
 #include <vector>
 
@@ -197,7 +197,8 @@ void MaskedScatter(Eager& rt, OpCall& call) {
   const Value &v = call.in[0], &mask = call.in[1];
   call.Save(rt, 0, mask);
   call.Out(0) = RowMajorResult(rt, call);
-  const HiddenBlock numbers = rt.Hidden(v.elements() * 8), wide_mask = rt.Hidden(mask.sizes() == v.sizes() ? 0 : v.elements());
+  const HiddenBlock numbers = rt.Hidden(v.elements() * 8),
+                    wide_mask = rt.Hidden(mask.sizes() == v.sizes() ? 0 : v.elements());
 }
 
 void MaskedScatterBackward(Eager& rt, GradCall& grad) {
@@ -211,11 +212,15 @@ void MaskedScatterBackward(Eager& rt, GradCall& grad) {
 constexpr Autocast kPlain = Autocast::kPlain, kPromote = Autocast::kPromote;
 const OpEntry kEntries[] = {
     {"scatter", Scatter, ScatterBackward, kPlain, false, true, false, "saves the index"},
-    {"scatter_add", ScatterAdd, ScatterAddBackward, kPromote, false, true, false, "saves the index if src needs a gradient"},
-    {"scatter_reduce", ScatterReduce, ScatterReduceBackward, kPlain, false, true, false, "saves input, index, src and result"},
+    {"scatter_add", ScatterAdd, ScatterAddBackward, kPromote, false, true, false,
+     "saves the index if src needs a gradient"},
+    {"scatter_reduce", ScatterReduce, ScatterReduceBackward, kPlain, false, true, false,
+     "saves input, index, src and result"},
     {"index_put", IndexPut, IndexPutBackward, kPromote, false, true, false, "saves the indices"},
-    {"index_add", IndexAdd, IndexAddBackward, kPlain, false, true, false, "saves index and src if src needs a gradient"},
-    {"index_copy", IndexCopy, IndexCopyBackward, kPlain, false, true, false, "saves the index, src if it needs a gradient"},
+    {"index_add", IndexAdd, IndexAddBackward, kPlain, false, true, false,
+     "saves index and src if src needs a gradient"},
+    {"index_copy", IndexCopy, IndexCopyBackward, kPlain, false, true, false,
+     "saves the index, src if it needs a gradient"},
     {"index_fill", IndexCopy, IndexCopyBackward, kPlain, false, true, false, "saves the index"},
     {"slice_scatter", PartScatter, PartScatterBackward, kPlain, false, true, false, "saves sizes"},
     {"select_scatter", PartScatter, PartScatterBackward, kPlain, false, true, false, "saves sizes"},

@@ -1,5 +1,5 @@
-// Fourier transforms. The three primitives are real-to-complex, complex-to-complex and complex-to-real; everything else is made of
-// them. cuFFT's own plan workspaces are taken as 0 (power-of-two sizes of one dimension need none).
+// Fourier transforms. The three primitives are real-to-complex, complex-to-complex and complex-to-real; everything
+// else is made of them. cuFFT's own plan workspaces are taken as 0 (power-of-two sizes of one dimension need none).
 //
 // kAxes names the transformed dimensions (absent: the last). kMode "twosided" makes a real input's full spectrum.
 // Bound sizes of complex results may show the export's trailing pair (re, im): it is taken off.
@@ -38,7 +38,8 @@ Dims WalkOrder(const Value& v, const Dims& axes) {
   return order;
 }
 
-// The result is dense in walking order; an input whose other dimensions do not merge into one is copied after it was made.
+// The result is dense in walking order; an input whose other dimensions do not merge into one is copied after it was
+// made.
 Value Transformed(Eager& rt, const Value& v, const Dims& sizes, DType dtype, const Dims& axes, bool copies_input) {
   const Dims order = WalkOrder(v, axes);
   Dims strides(sizes.size(), 1), merged{1};
@@ -74,7 +75,8 @@ Value RealPart(const Value& v) {
   return ViewAs(v, v.sizes(), strides, RealOf(v.dtype()));
 }
 
-// The one-sided gradient is filled up with zeros, transformed back, and its real part is the result: a view of twice the size.
+// The one-sided gradient is filled up with zeros, transformed back, and its real part is the result: a view of twice
+// the size.
 void RealToComplexBackward(Eager& rt, GradCall& grad) {
   const Dims& sizes = grad.In(0).sizes;
   const Dims axes = TransformAxes(grad.attrs(), static_cast<int>(sizes.size()));
@@ -128,7 +130,8 @@ Value ResizedInput(Eager& rt, const OpCall& call, const Dims& axes, bool last_is
     const int64_t n = halved ? (*wanted)[i] / 2 + 1 : (*wanted)[i];
     if (n <= 0 || n == v.sizes()[axis]) continue;
     const Dims sizes = Resized(v.sizes(), axis, n);
-    v = n < v.sizes()[axis] ? rt.Call("slice", {v}, Attrs{{Key::kAxis, axes[i]}}, &sizes) : rt.Call("constant_pad_nd", {v}, {}, &sizes);
+    v = n < v.sizes()[axis] ? rt.Call("slice", {v}, Attrs{{Key::kAxis, axes[i]}}, &sizes)
+                            : rt.Call("constant_pad_nd", {v}, {}, &sizes);
   }
   return v;
 }

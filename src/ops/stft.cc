@@ -1,7 +1,8 @@
 // Short-time Fourier transforms, composed as aten/src/ATen/native/SpectralOps.cpp does: frames are overlapping views.
 //
-// kKernel {n_fft}, kStride {hop}, kPadding {n_fft/2} where centered (the default) and {0} where not, kSizes {window length} where
-// shorter than n_fft, kMode pad mode ("reflect"). Inputs: signal (time, or batch x time) or spectrum; window, absent: ones.
+// kKernel {n_fft}, kStride {hop}, kPadding {n_fft/2} where centered (the default) and {0} where not, kSizes {window
+// length} where shorter than n_fft, kMode pad mode ("reflect"). Inputs: signal (time, or batch x time) or spectrum;
+// window, absent: ones.
 #include <algorithm>
 #include <string>
 
@@ -87,7 +88,8 @@ void Istft(Eager& rt, OpCall& call) {
   if (single) v = rt.Call("unsqueeze", {v}, Attrs{{Key::kAxis, int64_t{0}}});
   Value window = FullWindow(rt, call, f);
   if (!window) window = rt.Zeros(Dims{f.n_fft}, RealOf(v.dtype()));
-  v = rt.Call("view_as_complex", {rt.Call("transpose", {rt.Call("view_as_real", {v})}, Attrs{{Key::kPerm, Dims{0, 2, 1, 3}}})});
+  v = rt.Call("view_as_complex",
+              {rt.Call("transpose", {rt.Call("view_as_real", {v})}, Attrs{{Key::kPerm, Dims{0, 2, 1, 3}}})});
   const int64_t frames = v.size(1), full = f.n_fft + f.hop * (frames - 1);
   const Value parts = rt.Call("_fft_c2r", {v}, Attrs{{Key::kAxes, Dims{2}}, {Key::kCount, f.n_fft}});
   const Value weighted = rt.Call("mul", {parts, window});

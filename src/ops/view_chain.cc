@@ -1,5 +1,6 @@
-// Views of a part of a tensor: slice, select, split, diagonal, windows. Forward allocates nothing; backward makes one buffer of
-// the whole input's size per node, zero-filled, into which the gradient goes (slice_backward and its kin), or joins the pieces.
+// Views of a part of a tensor: slice, select, split, diagonal, windows. Forward allocates nothing; backward makes one
+// buffer of the whole input's size per node, zero-filled, into which the gradient goes (slice_backward and its kin),
+// or joins the pieces.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -46,7 +47,8 @@ void ZerosBackward(Eager& rt, GradCall& grad) { grad.Set(0, rt.Zeros(grad.In(0).
 
 // ---- split, chunk, unbind: several results
 
-// Extent of piece `i` along the axis: literal (kSizes, one per piece or one for all) or equal parts, the last one smaller.
+// Extent of piece `i` along the axis: literal (kSizes, one per piece or one for all) or equal parts, the last one
+// smaller.
 int64_t PieceExtent(const Attrs& attrs, int64_t whole, int64_t count, size_t i) {
   const Dims* literal = attrs.Ints(Key::kSizes);
   if (literal != nullptr && i < literal->size() && literal->size() > 1) return (*literal)[i];
@@ -111,7 +113,8 @@ void Diagonal(Eager& rt, OpCall& call) {
   const size_t b = static_cast<size_t>(NormalAxis(axes != nullptr && axes->size() == 2 ? (*axes)[1] : 1, v.rank()));
   if (v.rank() < 2 || a == b) return void(call.Out(0) = rt.Alias(v));
   const int64_t offset = call.attrs.Int(Key::kStart);
-  const int64_t length = std::min(v.sizes()[a] + std::min<int64_t>(offset, 0), v.sizes()[b] - std::max<int64_t>(offset, 0));
+  const int64_t length =
+      std::min(v.sizes()[a] + std::min<int64_t>(offset, 0), v.sizes()[b] - std::max<int64_t>(offset, 0));
   Dims sizes = Without(Without(v.sizes(), std::max(a, b)), std::min(a, b));
   Dims strides = Without(Without(v.strides(), std::max(a, b)), std::min(a, b));
   sizes.push_back(std::max<int64_t>(length, 0));
@@ -173,7 +176,8 @@ int64_t Span(DimSpan sizes, DimSpan strides) {
   return last;
 }
 
-// May two positions share an element? (_maybe_overlapping_memory: dimensions by stride, each beyond what lies inside it.)
+// May two positions share an element? (_maybe_overlapping_memory: dimensions by stride, each beyond what lies inside
+// it.)
 bool MayOverlap(DimSpan sizes, DimSpan strides) {
   std::vector<std::pair<int64_t, int64_t>> dims;
   for (size_t i = 0; i < sizes.size(); ++i) {
@@ -192,10 +196,12 @@ void AsStrided(Eager& rt, OpCall& call) {
   const Dims* literal = call.attrs.Ints(Key::kSizes);
   const Dims* strides = call.attrs.Ints(Key::kStride);
   const Dims sizes = SizesOr(call, 0, literal != nullptr ? *literal : call.in[0].sizes());
-  call.Out(0) = rt.View(call.in[0], sizes, strides != nullptr && strides->size() == sizes.size() ? *strides : ContiguousStrides(sizes));
+  call.Out(0) = rt.View(call.in[0], sizes,
+                        strides != nullptr && strides->size() == sizes.size() ? *strides : ContiguousStrides(sizes));
 }
 
-// Zeros that span both geometries. Overlapping windows are added by index: an arange over the storage, both sides flattened.
+// Zeros that span both geometries. Overlapping windows are added by index: an arange over the storage, both sides
+// flattened.
 void AsStridedBackward(Eager& rt, GradCall& grad) {
   const Meta& in = grad.In(0);
   const Meta& out = grad.Out();
@@ -221,8 +227,10 @@ const OpEntry kEntries[] = {
     {"unbind", Unbind, UnbindBackward, kPlain, false, true, false, "saves nothing; backward: one stack"},
     {"diagonal", Diagonal, ZerosBackward, kPlain, false, true, false, "saves sizes; backward: zeros of the input"},
     {"unfold", Unfold, UnfoldBackward, kPlain, false, true, false, "saves sizes; backward: zeros of the input"},
-    {"unfold_backward", FoldWindows, FoldWindowsBackward, kPlain, false, true, false, "saves nothing; backward: a view"},
-    {"as_strided", AsStrided, AsStridedBackward, kPlain, false, true, false, "saves geometry; backward: zeros of the storage"},
+    {"unfold_backward", FoldWindows, FoldWindowsBackward, kPlain, false, true, false,
+     "saves nothing; backward: a view"},
+    {"as_strided", AsStrided, AsStridedBackward, kPlain, false, true, false,
+     "saves geometry; backward: zeros of the storage"},
 };
 
 }  // namespace

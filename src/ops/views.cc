@@ -1,5 +1,6 @@
-// Views of a whole tensor: same elements, other sizes and strides. Nothing is allocated forward; backward reshapes or permutes
-// the gradient back, which copies only where the gradient's strides forbid a view (derivatives.yaml: view, permute, expand ...).
+// Views of a whole tensor: same elements, other sizes and strides. Nothing is allocated forward; backward reshapes or
+// permutes the gradient back, which copies only where the gradient's strides forbid a view (derivatives.yaml: view,
+// permute, expand ...).
 #include "src/ops/views.h"
 
 #include <algorithm>
@@ -85,12 +86,14 @@ void Reshape(Eager& rt, OpCall& call) {
 
 // The full permutation; transpose may name two dimensions (kAxes) instead, t names none.
 Dims PermOf(const Attrs& attrs, int rank) {
-  if (const Dims* perm = attrs.Ints(Key::kPerm); perm != nullptr && perm->size() == static_cast<size_t>(rank)) return *perm;
+  if (const Dims* perm = attrs.Ints(Key::kPerm); perm != nullptr && perm->size() == static_cast<size_t>(rank))
+    return *perm;
   Dims perm(static_cast<size_t>(rank));
   std::iota(perm.begin(), perm.end(), int64_t{0});
   const Dims* two = attrs.Ints(Key::kAxes);
   if (two != nullptr && two->size() == 2 && rank > 0) {
-    std::swap(perm[static_cast<size_t>(NormalAxis((*two)[0], rank))], perm[static_cast<size_t>(NormalAxis((*two)[1], rank))]);
+    std::swap(perm[static_cast<size_t>(NormalAxis((*two)[0], rank))],
+              perm[static_cast<size_t>(NormalAxis((*two)[1], rank))]);
   } else if (rank == 2) {
     std::swap(perm[0], perm[1]);
   }
@@ -104,7 +107,8 @@ void PermuteBackward(Eager& rt, GradCall& grad) {
   if (grad.Grad().rank() != rank) return grad.Set(0, Fitted(rt, grad.Grad(), grad.In(0).sizes));
   const Dims perm = PermOf(grad.attrs(), rank);
   Dims inverse(perm.size());
-  for (size_t i = 0; i < perm.size(); ++i) inverse[static_cast<size_t>(NormalAxis(perm[i], rank))] = static_cast<int64_t>(i);
+  for (size_t i = 0; i < perm.size(); ++i)
+    inverse[static_cast<size_t>(NormalAxis(perm[i], rank))] = static_cast<int64_t>(i);
   grad.Set(0, rt.Permuted(grad.Grad(), inverse));
 }
 
@@ -182,7 +186,8 @@ void ViewAsComplexBackward(Eager& rt, GradCall& grad) { grad.Set(0, RealView(rt.
 // real and imag: one component of the pairs; of a real tensor, itself.
 void Component(Eager& rt, OpCall& call) {
   const Value& v = call.in[0];
-  call.Out(0) = !IsComplex(v.dtype()) ? v : rt.Call("select", {rt.Call("view_as_real", {v})}, Attrs{{Key::kAxis, int64_t{-1}}});
+  call.Out(0) =
+      !IsComplex(v.dtype()) ? v : rt.Call("select", {rt.Call("view_as_real", {v})}, Attrs{{Key::kAxis, int64_t{-1}}});
 }
 
 constexpr Autocast kPlain = Autocast::kPlain;

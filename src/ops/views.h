@@ -1,7 +1,8 @@
-// What the families of views, copies and indexing share: result sizes, views with another element type, watched temporaries.
+// What the families of views, copies and indexing share: result sizes, views with another element type, watched
+// temporaries.
 //
-// Takes: an operator's call or values.  Gives: sizes, values on the same storage.  Views allocate nothing; their offset into the
-// storage is not kept, because no byte count depends on it.
+// Takes: an operator's call or values.  Gives: sizes, values on the same storage.  Views allocate nothing; their offset
+// into the storage is not kept, because no byte count depends on it.
 #ifndef MEMCREST_OPS_VIEWS_H_
 #define MEMCREST_OPS_VIEWS_H_
 
@@ -21,7 +22,8 @@ Dims Without(DimSpan sizes, size_t axis);
 Dims Resized(DimSpan sizes, size_t axis, int64_t extent);
 // Same storage, other sizes, strides and element type (view_as_real and its kin); strides in elements of the new type.
 Value ViewAs(const Value& base, DimSpan sizes, DimSpan strides, DType dtype);
-// Gradient brought to `sizes`: reshape, or a fresh value of that size where an upper bound made the element counts differ.
+// Gradient brought to `sizes`: reshape, or a fresh value of that size where an upper bound made the element counts
+// differ.
 Value Fitted(Eager& rt, const Value& gradient, DimSpan sizes);
 // The part of `base` that has `sizes`, as narrow and slice cut it: strides of the base.
 Value Cut(Eager& rt, const Value& base, DimSpan sizes);
@@ -29,8 +31,8 @@ Value Cut(Eager& rt, const Value& base, DimSpan sizes);
 DType ComplexOf(DType dtype);
 DType RealOf(DType dtype);
 
-// Formulas that work in place run out of place while a dispatcher watches (areAnyTensorSubclassLike): the zeros they start from
-// are one more tensor, alive until the result is there, that the allocator never serves.
+// Formulas that work in place run out of place while a dispatcher watches (areAnyTensorSubclassLike): the zeros they
+// start from are one more tensor, alive until the result is there, that the allocator never serves.
 inline Ref<Storage> Watched(Eager& rt, Bytes bytes) {
   if (rt.stopped() || bytes <= 0) return Ref<Storage>();
   return rt.recorder().Alloc(bytes, rt.recorder().CategoryNow(), Seen::kDispatcherOnly);

@@ -73,7 +73,7 @@ absl::StatusOr<Report> Simulate(const std::string& model_path, const Job& job, s
   MEMCREST_ASSIGN_OR_RETURN(const BoundShapes shapes, BindShapes(model, BindingOf(job)));
   MEMCREST_ASSIGN_OR_RETURN(const Network network, Lift(model, LiftOptionsOf(job)));
   MEMCREST_ASSIGN_OR_RETURN(std::vector<bool> regions, CheckpointedCalls(network, job.checkpoint));
-  const Program program = MakeProgram(network, shapes);
+  const Program program = MakeProgram(network, shapes, job);
   Session session(program, job, KernelDeviceOf(device, job), std::move(regions));
   session.rt().reduction_scratch = &SumScratch;
   session.Run();

@@ -78,7 +78,9 @@ void Forward::LeaveRegions(NodeId n) {
 }
 
 void Forward::RunNode(NodeId n, std::vector<Value>& table) {
-  const Node& node = program_.network->nodes[static_cast<size_t>(n)];
+  const Node* const adapted = program_.nodes[static_cast<size_t>(n)];
+  if (adapted == nullptr) return;
+  const Node& node = *adapted;
   rt_.recorder().node = n;
   rt_.recorder().call = node.call;
   absl::InlinedVector<Value, 4> in;

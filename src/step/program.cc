@@ -1,5 +1,7 @@
 #include "src/step/program.h"
 
+#include "src/step/adapt.h"
+
 namespace memcrest {
 namespace {
 
@@ -57,9 +59,10 @@ void FillReleases(Program& p) {
 
 }  // namespace
 
-Program MakeProgram(const Network& network, const BoundShapes& shapes) {
+Program MakeProgram(const Network& network, const BoundShapes& shapes, const Job& job) {
   Program p;
   p.network = &network;
+  AdaptNodes(network, job, p);
   FillSizes(shapes, p);
   FillHints(p);
   FillReleases(p);

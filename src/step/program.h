@@ -1,20 +1,24 @@
 // A network made ready to run on one set of bound sizes: flat tables, so that a step costs no look-ups.
 //
 // Takes: Network, BoundShapes.  Gives: Program: sizes of every tensor that the file knows, operands of each node, and which
-// tensors Python drops after each node. Cheap to make again for another binding; independent of precision, plan and optimizer.
+// tensors Python drops after each node. Cheap to make again for another binding or job; independent of checkpointing and optimizer.
 #ifndef MEMCREST_STEP_PROGRAM_H_
 #define MEMCREST_STEP_PROGRAM_H_
 
+#include <deque>
 #include <vector>
 
 #include "absl/types/span.h"
 #include "src/graph/network.h"
+#include "src/job/job.h"
 #include "src/shape/shapes.h"
 
 namespace memcrest {
 
 struct Program {
   const Network* network = nullptr;
+  std::vector<const Node*> nodes;           // as the job runs them: the network's, or one of `adapted`; null: not run
+  std::deque<Node> adapted;                 // nodes that the job changes
   std::vector<Dims> sizes;                  // by TensorId; meaningful where `known`
   std::vector<bool> known;
   std::vector<DType> dtypes;                // by TensorId: as exported
@@ -34,8 +38,8 @@ struct Program {
   }
 };
 
-// `network` must outlive the program.
-Program MakeProgram(const Network& network, const BoundShapes& shapes);
+// `network` must outlive the program. What the job changes in the network's nodes: adapt.h.
+Program MakeProgram(const Network& network, const BoundShapes& shapes, const Job& job);
 
 }  // namespace memcrest
 

@@ -13,7 +13,8 @@ TEST(Copies, CloneKeepsTheOrderOfDimensions) {
   EagerHarness h;
   const Value t = h.Permuted({6, 4, 8}, {1, 0, 2});
   EXPECT_THAT(h.Run("clone", {t}).strides(), ElementsAre(8, 48, 1));
-  EXPECT_THAT(h.Run("clone", {t}, Attrs{{Key::kMemoryFormat, std::string("contiguous")}}).strides(), ElementsAre(32, 8, 1));
+  EXPECT_THAT(h.Run("clone", {t}, Attrs{{Key::kMemoryFormat, std::string("contiguous")}}).strides(),
+              ElementsAre(32, 8, 1));
 }
 
 TEST(Copies, ContiguousIsItselfWhereItCanBe) {
@@ -64,9 +65,10 @@ TEST(Copies, FlipKeepsLayoutWhereTrilDoesNot) {
 
 TEST(Copies, RepeatInterleaveByANumberExpandsAndClones) {
   EagerHarness h;
-  EXPECT_EQ(h.Trace("repeat_interleave", {h.Leaf({4, 6, 8})}, Attrs{{Key::kAxis, int64_t{1}}, {Key::kCount, int64_t{2}}}),
-            "+1536 clone\nbackward\n+1536 ones_like\n-1536 ones_like\n+768 expand\n-1536 expand\n"
-            "-768 accumulate_grad\n");
+  EXPECT_EQ(
+      h.Trace("repeat_interleave", {h.Leaf({4, 6, 8})}, Attrs{{Key::kAxis, int64_t{1}}, {Key::kCount, int64_t{2}}}),
+      "+1536 clone\nbackward\n+1536 ones_like\n-1536 ones_like\n+768 expand\n-1536 expand\n"
+      "-768 accumulate_grad\n");
 }
 
 // Repeats of 6 rows to 12: the index is 12 int64 elements and is kept for backward.

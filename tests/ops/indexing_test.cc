@@ -9,14 +9,15 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Leaves are float32 4 x 6 x 8 x 10: 7680 bytes. Sequences agree with the lab (PyTorch 2.14, phantom H100); "?" is the copy that
-// only a watching dispatcher sees.
+// Leaves are float32 4 x 6 x 8 x 10: 7680 bytes. Sequences agree with the lab (PyTorch 2.14, phantom H100); "?" is
+// the copy that only a watching dispatcher sees.
 
 TEST(Indexing, IndexSelectAddsIntoZeros) {
   EagerHarness h;
-  EXPECT_EQ(h.Trace("index_select", {h.Leaf({4, 6, 8, 10}), h.Input({5}, DType::kInt64)}, Attrs{{Key::kAxis, int64_t{1}}}),
-            "+6400 index_select\nbackward\n+6400 ones_like\n-6400 ones_like\n?7680 index_select\n"
-            "+7680 index_select\n-6400 index_select\n-7680 accumulate_grad\n");
+  EXPECT_EQ(
+      h.Trace("index_select", {h.Leaf({4, 6, 8, 10}), h.Input({5}, DType::kInt64)}, Attrs{{Key::kAxis, int64_t{1}}}),
+      "+6400 index_select\nbackward\n+6400 ones_like\n-6400 ones_like\n?7680 index_select\n"
+      "+7680 index_select\n-6400 index_select\n-7680 accumulate_grad\n");
 }
 
 // Five indices: linear index, sorted keys, positions and a range of 40 bytes each, cub's single tile of 1.
@@ -86,7 +87,8 @@ TEST(Indexing, MaskedSelectNumbersTheMask) {
 
 TEST(Indexing, OneHotIsInt64) {
   EagerHarness h;
-  EXPECT_EQ(h.Run("one_hot", {h.Input({4, 6}, DType::kInt64)}, Attrs{{Key::kCount, int64_t{20}}}).bytes(), 4 * 6 * 20 * 8);
+  EXPECT_EQ(h.Run("one_hot", {h.Input({4, 6}, DType::kInt64)}, Attrs{{Key::kCount, int64_t{20}}}).bytes(),
+            4 * 6 * 20 * 8);
 }
 
 TEST(Indexing, DiagEmbedsGradientIsADiagonal) {

@@ -8,7 +8,9 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-Attrs Pads(Dims pads, const char* mode = "constant") { return Attrs{{Key::kPadding, std::move(pads)}, {Key::kMode, std::string(mode)}}; }
+Attrs Pads(Dims pads, const char* mode = "constant") {
+  return Attrs{{Key::kPadding, std::move(pads)}, {Key::kMode, std::string(mode)}};
+}
 
 // Leaves are float32 4 x 6 x 8 x 10: 7680 bytes; padded by 3 columns and 7 rows 4 x 6 x 15 x 13: 18720. From the lab.
 
@@ -41,11 +43,11 @@ TEST(Padding, ReflectionSavesItsInputAndReadsItRowMajor) {
 TEST(Padding, ReplicationReadsAnyLayout) {
   EagerHarness h;
   h.Run("pad", {h.Permuted({4, 6, 8, 10}, {0, 2, 3, 1})}, Pads({1, 2, 3, 4}, "replicate"));
-  EXPECT_EQ(h.Events(),
-            "+18720 _replication_pad\n-18720 \n");
+  EXPECT_EQ(h.Events(), "+18720 _replication_pad\n-18720 \n");
 }
 
-// Two borders (2 and 1 columns: 1536 and 768 bytes), each undone through CopySlices: a whole gradient, a clone, zeros, a whole one.
+// Two borders (2 and 1 columns: 1536 and 768 bytes), each undone through CopySlices: a whole gradient, a clone,
+// zeros, a whole one.
 TEST(Padding, CircularGoesThroughCopySlices) {
   EagerHarness h;
   EXPECT_EQ(h.Trace("pad", {h.Leaf({4, 6, 8, 10})}, Pads({1, 2, 0, 0}, "circular")),

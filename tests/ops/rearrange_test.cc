@@ -21,8 +21,9 @@ TEST(Rearrange, PixelShuffleIsOneCopyEachWay) {
             "-768 pixel_shuffle\n-768 accumulate_grad\n");
 }
 
-// 3 x 3 windows with padding 1 over 4 x 6 x 8 x 10: 54 channels, 80 places, 69120 bytes. The result starts as an empty_like of the
-// input (7680 bytes) and outgrows it; the gradient's col2im keeps its input's storage size. Measured in the lab.
+// 3 x 3 windows with padding 1 over 4 x 6 x 8 x 10: 54 channels, 80 places, 69120 bytes. The result starts as an
+// empty_like of the input (7680 bytes) and outgrows it; the gradient's col2im keeps its input's storage size.
+// Measured in the lab.
 TEST(Rearrange, Im2ColResizesItsResult) {
   EagerHarness h;
   const Attrs window{{Key::kKernel, Dims{3, 3}}, {Key::kPadding, Dims{1, 1}}};

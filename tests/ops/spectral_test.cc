@@ -7,7 +7,9 @@ namespace {
 
 using ::testing::ElementsAre;
 
-Attrs Mode(const char* mode, Dims axes) { return Attrs{{Key::kMode, std::string(mode)}, {Key::kAxes, std::move(axes)}}; }
+Attrs Mode(const char* mode, Dims axes) {
+  return Attrs{{Key::kMode, std::string(mode)}, {Key::kAxes, std::move(axes)}};
+}
 
 // Leaves are float32 4 x 6 x 16: 1536 bytes, 3072 as complex64, 1728 one-sided (9 of 16). Sequences agree with the lab.
 
@@ -38,8 +40,7 @@ TEST(Spectral, BackToRealClonesItsInput) {
 TEST(Spectral, TwoDimensionalTransformOfRealsCastsFirst) {
   EagerHarness h;
   h.Run("fft", {h.Leaf({4, 6, 16})}, Mode("fft", {1, 2}));
-  EXPECT_EQ(h.Events(),
-            "+3072 _to_copy\n+3072 _fft_c2c\n-3072 fft\n-3072 \n");
+  EXPECT_EQ(h.Events(), "+3072 _to_copy\n+3072 _fft_c2c\n-3072 fft\n-3072 \n");
 }
 
 TEST(Spectral, LongerTransformsPad) {
@@ -53,7 +54,8 @@ TEST(Spectral, LongerTransformsPad) {
 TEST(Spectral, TrailingPairOfTheExportIsTakenOff) {
   EagerHarness h;
   const Dims told{4, 6, 9, 2};
-  EXPECT_THAT(h.Run("_fft_r2c", {h.Leaf({4, 6, 16})}, Attrs{{Key::kAxes, Dims{2}}}, &told).sizes(), ElementsAre(4, 6, 9));
+  EXPECT_THAT(h.Run("_fft_r2c", {h.Leaf({4, 6, 16})}, Attrs{{Key::kAxes, Dims{2}}}, &told).sizes(),
+              ElementsAre(4, 6, 9));
 }
 
 }  // namespace

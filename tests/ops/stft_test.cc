@@ -9,8 +9,9 @@ using ::testing::ElementsAre;
 
 Attrs Frames() { return Attrs{{Key::kKernel, Dims{64}}, {Key::kStride, Dims{16}}}; }
 
-// 3 signals of 1024 samples, centered frames of 64 every 16: padded to 1088 (13056 bytes), 65 frames (49920), 33 bins of complex64
-// (51480). The overlapping frames come back by index: an int64 arange over 3*1088 and 3*65*64 positions. From the lab.
+// 3 signals of 1024 samples, centered frames of 64 every 16: padded to 1088 (13056 bytes), 65 frames (49920), 33 bins
+// of complex64 (51480). The overlapping frames come back by index: an int64 arange over 3*1088 and 3*65*64 positions.
+// From the lab.
 TEST(Stft, FramesAreOverlappingViews) {
   EagerHarness h;
   const std::string text = h.Trace("stft", {h.Leaf({3, 1024}), h.Input({64})}, Frames());

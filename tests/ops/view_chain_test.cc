@@ -13,21 +13,20 @@ TEST(ViewChain, SliceBackwardMakesTheWholeInputOnce) {
   EagerHarness h;
   const Dims part{4, 2, 8};
   const std::string text = h.Trace("slice", {h.Leaf({4, 6, 8})}, Attrs{{Key::kAxis, int64_t{1}}}, &part);
-  EXPECT_EQ(text,
-            "backward\n+256 ones_like\n+768 slice\n-256 slice\n-768 accumulate_grad\n");
+  EXPECT_EQ(text, "backward\n+256 ones_like\n+768 slice\n-256 slice\n-768 accumulate_grad\n");
 }
 
 TEST(ViewChain, SliceOfEverythingPassesItsGradientOn) {
   EagerHarness h;
   Value v = h.Run("slice", {h.Leaf({4, 6, 8})}, Attrs{{Key::kAxis, int64_t{1}}});
   h.Backward(std::move(v));
-  EXPECT_EQ(h.Events(),
-            "+768 ones_like\n-768 accumulate_grad\n");
+  EXPECT_EQ(h.Events(), "+768 ones_like\n-768 accumulate_grad\n");
 }
 
 TEST(ViewChain, SliceWithoutBoundSizesCountsItsSteps) {
   EagerHarness h;
-  const Value v = h.Run("slice", {h.Leaf({4, 7, 8})}, Attrs{{Key::kAxis, int64_t{1}}, {Key::kStart, int64_t{1}}, {Key::kStep, int64_t{2}}});
+  const Value v = h.Run("slice", {h.Leaf({4, 7, 8})},
+                        Attrs{{Key::kAxis, int64_t{1}}, {Key::kStart, int64_t{1}}, {Key::kStep, int64_t{2}}});
   EXPECT_THAT(v.sizes(), ElementsAre(4, 3, 8));  // 1, 3, 5
   EXPECT_THAT(v.strides(), ElementsAre(56, 16, 1));
 }
@@ -69,7 +68,8 @@ TEST(ViewChain, UnbindBackwardStacks) {
   pieces.clear();
   h.Backward(std::move(second));
   const std::string text = h.Events();
-  EXPECT_THAT(text, ::testing::StartsWith("+128 ones_like\n+4 unbind\n+4 unbind\n+4 unbind\n+4 unbind\n+4 unbind\n+768 unbind\n"));
+  EXPECT_THAT(text, ::testing::StartsWith(
+                        "+128 ones_like\n+4 unbind\n+4 unbind\n+4 unbind\n+4 unbind\n+4 unbind\n+768 unbind\n"));
 }
 
 TEST(ViewChain, DiagonalStridesAddUp) {

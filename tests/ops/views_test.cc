@@ -12,10 +12,8 @@ using ::testing::ElementsAre;
 TEST(Views, ShareStorageForwardAndBackward) {
   EagerHarness h;
   const Dims flat{24, 8};
-  EXPECT_EQ(h.Trace("view", {h.Leaf({4, 6, 8})}, {}, &flat),
-            "backward\n+768 ones_like\n-768 accumulate_grad\n");
-  EXPECT_EQ(h.Trace("squeeze", {h.Leaf({4, 1, 8})}),
-            "backward\n+128 ones_like\n-128 accumulate_grad\n");
+  EXPECT_EQ(h.Trace("view", {h.Leaf({4, 6, 8})}, {}, &flat), "backward\n+768 ones_like\n-768 accumulate_grad\n");
+  EXPECT_EQ(h.Trace("squeeze", {h.Leaf({4, 1, 8})}), "backward\n+128 ones_like\n-128 accumulate_grad\n");
 }
 
 TEST(Views, TransposedGradientComesBackInTheLeafsLayout) {
@@ -50,8 +48,7 @@ TEST(Views, ExpandSumsItsGradientOnce) {
   EagerHarness h;
   const Dims wide{4, 6, 8};  // the gradient is 768 bytes, its sum over the middle 128
   const std::string text = h.Trace("expand", {h.Leaf({4, 1, 8})}, {}, &wide);
-  EXPECT_EQ(text,
-            "backward\n+768 ones_like\n+128 expand\n-768 expand\n-128 accumulate_grad\n");
+  EXPECT_EQ(text, "backward\n+768 ones_like\n+128 expand\n-768 expand\n-128 accumulate_grad\n");
 }
 
 TEST(Views, UnsqueezeKeepsTheStrideOfWhatFollows) {
@@ -79,8 +76,7 @@ TEST(Views, RealSelectsFromThePairs) {
   EXPECT_THAT(r.strides(), ElementsAre(12, 2));
   c.reset();
   h.Backward(std::move(r));
-  EXPECT_EQ(h.Events(),
-            "+96 ones_like\n+192 select\n-96 select\n-192 accumulate_grad\n");
+  EXPECT_EQ(h.Events(), "+96 ones_like\n+192 select\n-96 select\n-192 accumulate_grad\n");
 }
 
 TEST(Views, BoundSizesWinOverTheOperatorsOwn) {
