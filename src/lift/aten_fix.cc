@@ -100,9 +100,22 @@ void FixIndex(Emission& emission) {
   if (gap != emission.in.end()) emission.attrs.Set(Key::kFilled, true);
 }
 
-void FixIndexPut(Emission& emission) {
+// index_add is exported as an accumulating index_put; the source line still names it.
+bool WasIndexAdd(const FxNode& node, const Emission& emission) {
+  if (node.notes == nullptr || emission.in.size() != 3 || !emission.attrs.Bool(Key::kAccumulate)) return false;
+  const absl::string_view trace = node.notes->notes.stack_trace;
+  const size_t last = trace.rfind("File \"");
+  return absl::StrContains(last == absl::string_view::npos ? trace : trace.substr(last), "index_add");
+}
+
+void FixIndexPut(const FxNode& node, Emission& emission) {
   FixIndex(emission);
   if (emission.in.size() < 3) return;
+  if (WasIndexAdd(node, emission)) {
+    emission.op = "index_add";
+    emission.attrs.Set(Key::kAxis, int64_t{0});
+    return;
+  }
   std::rotate(emission.in.begin() + 1, emission.in.end() - 1, emission.in.end());
 }
 
@@ -136,7 +149,7 @@ void ApplyFix(const FxGraph& graph, const FxNode& node, const AtenSchema& schema
     case AtenFix::kConv: return FixConv(graph, node, emission.attrs);
     case AtenFix::kPool: return FixPool(graph, node, emission.attrs);
     case AtenFix::kIndex: return FixIndex(emission);
-    case AtenFix::kIndexPut: return FixIndexPut(emission);
+    case AtenFix::kIndexPut: return FixIndexPut(node, emission);
     case AtenFix::kParts: return FixParts(node, emission);
     case AtenFix::kRecurrent: return FixRecurrent(graph, node, schema, emission.attrs);
   }

@@ -36,6 +36,10 @@ absl::string_view OpOfName(absl::string_view base) {
   return schema == nullptr ? "" : schema->op;
 }
 
+bool GivesBool(absl::string_view base) {
+  return IsOneOf(base, {"eq", "ne", "lt", "le", "gt", "ge", "logical_not", "logical_and", "logical_or", "logical_xor", "isnan", "isinf"});
+}
+
 void CountRefs(const FxArg& arg, Names& seen) {
   if (arg.kind == FxArg::Kind::kRef && std::find(seen.begin(), seen.end(), arg.text) == seen.end()) seen.push_back(arg.text);
   for (const FxArg& item : arg.items) CountRefs(item, seen);
@@ -43,7 +47,7 @@ void CountRefs(const FxArg& arg, Names& seen) {
 
 }  // namespace
 
-FxResolver::FxResolver(FxState& state) : state_(state) {
+FxResolver::FxResolver(FxState& state) : state_(state), forgotten_(state) {
   Names seen;
   for (const FxNode& node : state.fx.nodes) {
     seen.clear();
@@ -69,7 +73,8 @@ void FxResolver::Resolve(int fx_index, const Names& names, const Scopes& scopes)
   const Asked asked{fx_index, &callers};
   TakeNamed(unknown, asked);
   if (unknown.empty()) return;
-  Assign(std::move(unknown), Candidates(state_.fx.nodes[static_cast<size_t>(fx_index)], names), asked);
+  std::vector<ValueId> candidates = Candidates(state_.fx.nodes[static_cast<size_t>(fx_index)], names, unknown);
+  Assign(std::move(unknown), std::move(candidates), asked);
 }
 
 // Values of the file that bear the very name.
@@ -86,10 +91,12 @@ void FxResolver::TakeNamed(Names& unknown, const Asked& asked) {
 }
 
 // How likely a value stands for an unexplained argument: 0 best.
-int FxResolver::RankOf(ValueId v) const {
+int FxResolver::RankOf(ValueId v, bool wants_bool) const {
+  const DType dtype = state_.ValueAt(v).dtype;
+  if (wants_bool && dtype != DType::kUndefined && dtype != DType::kBool) return 5;
   const int owner = state_.fx.owner[static_cast<size_t>(v)];
   if (const onnx::Literal* const literal = state_.LiteralOf(v); literal != nullptr) {
-    const bool shape = literal->dtype == DType::kInt64 && literal->dims.size() <= 1;
+    const bool shape = literal->dtype == DType::kInt64 && literal->dims.size() <= 2;
     return shape && absl::StartsWith(literal->name, "val_") ? 3 : 1;
   }
   if (owner < 0) return 0;
@@ -97,7 +104,8 @@ int FxResolver::RankOf(ValueId v) const {
   return state_.fx.is_result[static_cast<size_t>(v)] ? 0 : 2;
 }
 
-std::vector<ValueId> FxResolver::Candidates(const FxNode& node, const Names& names) const {
+std::vector<ValueId> FxResolver::Candidates(const FxNode& node, const Names& names, const Names& unknown) const {
+  const bool wants_bool = std::all_of(unknown.begin(), unknown.end(), [](absl::string_view name) { return GivesBool(FxBaseName(name)); });
   std::vector<ValueId> candidates;
   for (const ValueId v : state_.fx.ExternalInputs(node)) {
     TensorId tensor = state_.by_value[static_cast<size_t>(v)];
@@ -110,7 +118,7 @@ std::vector<ValueId> FxResolver::Candidates(const FxNode& node, const Names& nam
     });
     if (!explained) candidates.push_back(v);
   }
-  std::stable_sort(candidates.begin(), candidates.end(), [&](ValueId a, ValueId b) { return RankOf(a) < RankOf(b); });
+  std::stable_sort(candidates.begin(), candidates.end(), [&](ValueId a, ValueId b) { return RankOf(a, wants_bool) < RankOf(b, wants_bool); });
   return candidates;
 }
 
@@ -206,7 +214,7 @@ TensorId FxResolver::Again(absl::string_view name, absl::string_view op, NodeId 
 TensorId FxResolver::RestoreConstant(absl::string_view name, ValueId v, const Asked& asked) {
   const absl::string_view base = FxBaseName(name), op = OpOfName(base);
   if (IsFactory(op)) return RestoreFactory(op, name, v, asked);
-  const TensorId from_param = RestoreFromParam(name, v, asked);
+  const TensorId from_param = forgotten_.Restore(name, op, v, asked.fx_index, *asked.scopes);
   if (from_param != kNone) return from_param;
   if (op == "fill" || op == "copy" || op.empty()) return state_.Constant(v);
   return RestoreFactory("full", name, v, asked);
@@ -220,33 +228,6 @@ TensorId FxResolver::RestoreFactory(absl::string_view op, absl::string_view name
   if (absl::EndsWith(op, "_like")) plain = op.substr(0, op.size() - 5);
   if (plain == "linspace" || plain == "arange" || plain == "eye") plain = "full";
   return Emit(plain, {{Key::kSizes, literal.dims}, {Key::kDtype, literal.dtype}}, {}, name, v, asked);
-}
-
-TensorId FxResolver::RestoreFromParam(absl::string_view name, ValueId v, const Asked& asked) {
-  const onnx::Literal& literal = *state_.LiteralOf(v);
-  const Scopes own = ParseScopes(state_.fx.nodes[static_cast<size_t>(asked.fx_index)].notes->notes);
-  if (!IsFloating(literal.dtype) || own.empty()) return kNone;
-  const ParamId id = state_.params.TakeForgotten(own.back().path, false);
-  if (id == kNone) return kNone;
-  state_.net.params[static_cast<size_t>(id)].stored = literal.dtype;
-  const absl::string_view base = FxBaseName(name), op = OpOfName(base);
-  if (op == "permute" || op == "transpose" || op == "t") {
-    Dims dims(literal.dims.rbegin(), literal.dims.rend());
-    Dims perm;
-    for (size_t i = dims.size(); i-- > 0;) perm.push_back(static_cast<int64_t>(i));
-    state_.params.SetDims(id, dims);
-    return Emit("permute", {{Key::kPerm, perm}}, {state_.OfParam(id)}, name, v, asked);
-  }
-  if (op == "index" || op == "index_select" || op == "embedding") {
-    std::vector<TensorId> in = {state_.OfParam(id)};
-    const ParamId indices = state_.params.TakeForgotten(own.back().path, true);
-    if (indices != kNone) in.push_back(state_.OfParam(indices));
-    return Emit("unknown", {{Key::kReplaces, std::string(base)}}, in, name, v, asked);
-  }
-  state_.params.SetDims(id, literal.dims);
-  if (TakesScalar(op)) return Emit(op, {{Key::kScalar, 1.0}}, {state_.OfParam(id)}, name, v, asked);
-  if (IsView(base) || op.empty()) return Emit("view", {}, {state_.OfParam(id)}, name, v, asked);
-  return Emit(op, {}, {state_.OfParam(id)}, name, v, asked);
 }
 
 // The optimizer adds a constant pad's sizes to those of the convolution behind it.

@@ -16,6 +16,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
+#include "src/lift/fx_forgotten.h"
 #include "src/lift/fx_state.h"
 
 namespace memcrest {
@@ -37,14 +38,14 @@ class FxResolver {
     const Scopes* scopes;
   };
   void TakeNamed(std::vector<absl::string_view>& unknown, const Asked& asked);
-  std::vector<onnx::ValueId> Candidates(const FxNode& node, const std::vector<absl::string_view>& names) const;
-  int RankOf(onnx::ValueId v) const;
+  std::vector<onnx::ValueId> Candidates(const FxNode& node, const std::vector<absl::string_view>& names,
+                                        const std::vector<absl::string_view>& unknown) const;
+  int RankOf(onnx::ValueId v, bool wants_bool) const;
   void Assign(std::vector<absl::string_view> unknown, std::vector<onnx::ValueId> candidates, const Asked& asked);
   void Bind(absl::string_view name, onnx::ValueId v, const Asked& asked);
 
   TensorId Restore(absl::string_view name, onnx::ValueId v, const Asked& asked);
   TensorId RestoreConstant(absl::string_view name, onnx::ValueId v, const Asked& asked);
-  TensorId RestoreFromParam(absl::string_view name, onnx::ValueId v, const Asked& asked);
   TensorId RestoreFactory(absl::string_view op, absl::string_view name, onnx::ValueId v, const Asked& asked);
   TensorId RestorePad(absl::string_view name, TensorId input, const Asked& asked);
   TensorId RestoreComputed(absl::string_view name, onnx::ValueId v, TensorId input, const Asked& asked);
@@ -54,6 +55,7 @@ class FxResolver {
                 const Asked& asked);
 
   FxState& state_;
+  ForgottenParams forgotten_;
   absl::flat_hash_map<absl::string_view, double> numbers_;
   absl::flat_hash_map<absl::string_view, int> named_by_;  // how many FX nodes of the file read the name
   std::vector<absl::string_view> lost_;

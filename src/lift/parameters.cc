@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -71,7 +72,6 @@ void ParamTable::Add(const SignatureEntry& entry) {
   net_.params.push_back(std::move(param));
   known_.push_back(false);
   mentioned_.push_back(false);
-  taken_.push_back(false);
   const auto value = graph_.value_by_name.find(entry.target);
   if (value != graph_.value_by_name.end()) {
     const int literal = graph_.model->graph.values[static_cast<size_t>(value->second)].initializer;
@@ -116,6 +116,7 @@ void ParamTable::Learn(const FxNode& node) {
     const ParamId id = OfPlaceholder(ref);
     if (id == kNone) continue;
     all.push_back(id);
+    last_read_[std::string(ModuleOf(net_.params[static_cast<size_t>(id)].fqn))] = ++clock_;
     if (!Known(id) && std::find(unknown.begin(), unknown.end(), id) == unknown.end()) unknown.push_back(id);
   }
   if (unknown.empty()) return;
@@ -201,18 +202,75 @@ void ParamTable::LearnChannels(const FxNode& node, int64_t channels) {
   }
 }
 
-ParamId ParamTable::TakeForgotten(absl::string_view module, bool buffer) {
+ParamId ParamTable::Forgotten(absl::string_view module, bool deep, absl::FunctionRef<bool(absl::string_view)> fits) const {
+  ParamId best = kNone;
+  int latest = -1;
   for (size_t i = 0; i < net_.params.size(); ++i) {
     const Param& param = net_.params[i];
-    if (mentioned_[i] || taken_[i] || param.buffer != buffer || ModuleOf(param.fqn) != module) continue;
-    taken_[i] = true;
-    return static_cast<ParamId>(i);
+    if (param.buffer || !IsForgotten(i)) continue;
+    const absl::string_view own = ModuleOf(param.fqn);
+    const bool inside = own == module || (deep && absl::StartsWith(own, module) && own[module.size()] == '.');
+    if (!inside || !fits(LeafOf(param.fqn))) continue;
+    const auto read = last_read_.find(own);
+    const int when = read == last_read_.end() ? 0 : read->second;
+    if (when > latest) {
+      latest = when;
+      best = static_cast<ParamId>(i);
+    }
+  }
+  return best;
+}
+
+ParamId ParamTable::ForgottenBuffer(ParamId id) const {
+  for (const ParamId beside : ForgottenBeside(id)) {
+    if (net_.params[static_cast<size_t>(beside)].buffer) return beside;
   }
   return kNone;
 }
 
+std::vector<ParamId> ParamTable::ForgottenBeside(ParamId id) const {
+  std::vector<ParamId> beside;
+  const absl::string_view module = ModuleOf(net_.params[static_cast<size_t>(id)].fqn);
+  for (size_t i = 0; i < net_.params.size(); ++i) {
+    if (IsForgotten(i) && ModuleOf(net_.params[i].fqn) == module) beside.push_back(static_cast<ParamId>(i));
+  }
+  return beside;
+}
+
+// "res.9.weight" that nothing reads has the sizes of "res.8.weight" if all its kin agree.
+void ParamTable::AssumeAlike() {
+  absl::flat_hash_map<std::string, std::vector<size_t>> kin;
+  for (size_t i = 0; i < net_.params.size(); ++i) {
+    std::string pattern = net_.params[i].fqn;
+    for (char& c : pattern) {
+      if (absl::ascii_isdigit(static_cast<unsigned char>(c))) c = '#';
+    }
+    kin[pattern].push_back(i);
+  }
+  int assumed = 0;
+  for (const auto& [pattern, members] : kin) {
+    const Dims* dims = nullptr;
+    bool agree = true;
+    for (const size_t i : members) {
+      if (!known_[i]) continue;
+      if (dims != nullptr && net_.params[i].dims != *dims) agree = false;
+      dims = &net_.params[i].dims;
+    }
+    if (dims == nullptr || !agree) continue;
+    for (const size_t i : members) {
+      if (known_[i]) continue;
+      SetDims(static_cast<ParamId>(i), *dims);
+      ++assumed;
+    }
+  }
+  if (assumed == 0) return;
+  net_.assumptions.push_back(
+      {"A0303", absl::StrCat(assumed, " parameters or buffers that no operator reads are taken to be as large as those of like names"), 0});
+}
+
 void ParamTable::Finish(const std::vector<std::pair<std::string, ParamId>>& reads) {
   Tie(reads);
+  AssumeAlike();
   std::vector<std::string> lost;
   for (size_t i = 0; i < net_.params.size(); ++i) {
     if (known_[i]) continue;
@@ -236,7 +294,14 @@ void ParamTable::Tie(const std::vector<std::pair<std::string, ParamId>>& reads) 
     const ParamId id = OfName(own);
     if (id == kNone || mentioned_[static_cast<size_t>(id)] || known_[static_cast<size_t>(id)] || gone[static_cast<size_t>(id)]) continue;
     gone[static_cast<size_t>(id)] = true;
-    net_.params[static_cast<size_t>(read)].aliases.push_back(own);
+    // named_parameters() tells a shared parameter once, under the name that was registered first.
+    Param& shared = net_.params[static_cast<size_t>(read)];
+    const Param& twin = net_.params[static_cast<size_t>(id)];
+    shared.aliases.push_back(own);
+    if (twin.order < shared.order) {
+      std::swap(shared.fqn, shared.aliases.back());
+      shared.order = twin.order;
+    }
     known_[static_cast<size_t>(id)] = true;
   }
   for (size_t i = 0; i < net_.params.size(); ++i) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
 #include "src/graph/network.h"
 #include "src/lift/fx_graph.h"
@@ -32,9 +33,14 @@ class ParamTable {
   void Learn(const FxNode& node);
   // Learns the parameters of a batch norm that was folded into a convolution with that many channels.
   void LearnChannels(const FxNode& node, int64_t channels);
-  // A parameter (or buffer) of that module that no FX node names and whose sizes nothing has told; kNone if there is none.
-  // Used for constants that the exporter computed from parameters: it takes the next one each time.
-  ParamId TakeForgotten(absl::string_view module, bool buffer);
+  // A parameter that no FX node names and whose sizes nothing has told, for a constant that the exporter computed from it: in
+  // `module` (with `deep`: or in a module inside it), nearest to the parameters last read; kNone if there is none that `fits`
+  // (told the parameter's own name, "weight").
+  ParamId Forgotten(absl::string_view module, bool deep, absl::FunctionRef<bool(absl::string_view)> fits) const;
+  // The same kind of buffer in the module of `id`; kNone if there is none.
+  ParamId ForgottenBuffer(ParamId id) const;
+  // All such parameters and buffers in the module of `id`, itself included, in registration order.
+  std::vector<ParamId> ForgottenBeside(ParamId id) const;
 
   // Ties parameters that nothing reads to the one their module reads in their place; notes those of unknown size.
   // `reads`: (path of a module, parameter that an operator directly inside it reads).
@@ -47,11 +53,15 @@ class ParamTable {
   Dims DimsFor(const FxNode& node, const onnx::Literal& literal, onnx::ValueId value) const;
   void LearnRecurrent(const FxNode& node);
   int64_t CellInputs(const onnx::Node& cell, size_t layer) const;
+  bool IsForgotten(size_t i) const { return !mentioned_[i] && !known_[i]; }
+  void AssumeAlike();
   void Tie(const std::vector<std::pair<std::string, ParamId>>& reads);
 
   const FxGraph& graph_;
   Network& net_;
-  std::vector<bool> known_, mentioned_, taken_;
+  std::vector<bool> known_, mentioned_;
+  absl::flat_hash_map<std::string, int> last_read_;  // module path -> when a parameter of it was last read
+  int clock_ = 0;
   absl::flat_hash_map<absl::string_view, ParamId> by_placeholder_, by_name_;
 };
 

@@ -63,7 +63,18 @@ DType FillType(PlainState& s) {
   return a != nullptr && !a->tensors.empty() ? a->tensors[0].dtype : DType::kFloat32;
 }
 
+// index_add(x, index, src): index and updates are expanded to a common shape before an element-wise scatter.
+bool IndexAdd(PlainState& s) {
+  const int index = s.view.MakerOf(s.view.In(s.current, 1), "Expand"), updates = s.view.MakerOf(s.view.In(s.current, 2), "Expand");
+  if (index < 0 || updates < 0) return false;
+  s.evidence = Evidence::kPattern;
+  s.Emit("index_add", {s.In(0), s.Operand(s.view.In(index, 0)), s.Operand(s.view.In(updates, 0))},
+         {{Key::kAxis, s.node().Int("axis", 0)}}, {s.node().outputs[0]});
+  return true;
+}
+
 void Scatter(PlainState& s) {
+  if (IndexAdd(s)) return;
   const onnx::Node& n = s.node();
   const bool adds = n.String("reduction", "none") == "add";
   s.Emit(adds ? "scatter_add" : "scatter", {s.In(0), s.In(1), s.In(2)}, {{Key::kAxis, n.Int("axis", 0)}}, {n.outputs[0]});

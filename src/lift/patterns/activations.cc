@@ -34,27 +34,40 @@ std::optional<Match> GeluErf(const OnnxView& view, int node) {
   return Unary(view, node, "gelu", x, {mul, add, erf, div});
 }
 
-// F.gelu(approximate="tanh"): 0.5 x (1 + tanh(k (x + 0.044715 x*x*x))) with the cube as products; hand-written ones use Pow.
+// 1 + tanh(k (x + 0.044715 x*x*x)), the cube as products (hand-written forms use Pow); adds the nodes if it is one of x.
+bool TanhTerm(const OnnxView& view, int add, onnx::ValueId x, std::vector<int>& nodes) {
+  const int tanh = add < 0 ? -1 : view.MakerOf(WithoutNumber(view, add, 1), "Tanh");
+  const int scale = tanh < 0 ? -1 : view.MakerOf(view.In(tanh, 0), "Mul");
+  const int sum = scale < 0 ? -1 : view.MakerOf(WithoutNumber(view, scale, std::sqrt(2 / M_PI)), "Add");
+  if (sum < 0) return false;
+  const auto [cubic, same] = Split(view, sum, "Mul");
+  const int cube = cubic < 0 || same != x ? -1 : view.MakerOf(WithoutNumber(view, cubic, 0.044715), "Mul");
+  if (cube < 0) return false;
+  const auto [square, again] = Split(view, cube, "Mul");
+  if (square < 0 || again != x || view.In(square, 0) != x || view.In(square, 1) != x) return false;
+  nodes.insert(nodes.end(), {add, tanh, scale, sum, cubic, cube, square});
+  return true;
+}
+
+// F.gelu(approximate="tanh"): (0.5 x) * term or 0.5 * (x * term).
 std::optional<Match> GeluTanh(const OnnxView& view, int node) {
-  for (const size_t i : {size_t{0}, size_t{1}}) {
-    const int half = view.MakerOf(view.In(node, i), "Mul");
-    const int add = view.MakerOf(view.In(node, 1 - i), "Add");
-    const onnx::ValueId x = WithoutNumber(view, half, 0.5);
-    const int tanh = view.MakerOf(WithoutNumber(view, add, 1), "Tanh");
-    if (half < 0 || add < 0 || x == onnx::kNoValue || tanh < 0) continue;
-    const int scale = view.MakerOf(view.In(tanh, 0), "Mul");
-    const int sum = view.MakerOf(WithoutNumber(view, scale, std::sqrt(2 / M_PI)), "Add");
-    if (sum < 0) continue;
-    const auto [cubic, same] = Split(view, sum, "Mul");
-    const int cube = view.MakerOf(WithoutNumber(view, cubic, 0.044715), "Mul");
-    if (cubic < 0 || same != x || cube < 0) continue;
-    const auto [square, again] = Split(view, cube, "Mul");
-    if (square < 0 || again != x || view.In(square, 0) != x || view.In(square, 1) != x) continue;
-    Match m = Unary(view, node, "gelu", x, {half, add, tanh, scale, sum, cubic, cube, square});
+  std::vector<int> nodes;
+  if (const int product = view.MakerOf(WithoutNumber(view, node, 0.5), "Mul"); product >= 0) {
+    const auto [add, x] = Split(view, product, "Add");
+    if (add < 0 || !TanhTerm(view, add, x, nodes)) return std::nullopt;
+    nodes.push_back(product);
+    Match m = Unary(view, node, "gelu", x, nodes);
     m.attrs.Set(Key::kApproximate, std::string("tanh"));
     return m;
   }
-  return std::nullopt;
+  const auto [add, scaled] = Split(view, node, "Add");
+  const int half = add < 0 ? -1 : view.MakerOf(scaled, "Mul");
+  const onnx::ValueId x = half < 0 ? onnx::kNoValue : WithoutNumber(view, half, 0.5);
+  if (x == onnx::kNoValue || !TanhTerm(view, add, x, nodes)) return std::nullopt;
+  nodes.push_back(half);
+  Match m = Unary(view, node, "gelu", x, nodes);
+  m.attrs.Set(Key::kApproximate, std::string("tanh"));
+  return m;
 }
 
 std::optional<Match> Gated(const OnnxView& view, int node) {

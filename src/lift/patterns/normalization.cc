@@ -46,22 +46,31 @@ std::optional<Match> LayerNorm(const OnnxView& view, int node) {
   return m;
 }
 
+// A stored tensor, perhaps with dimensions of one appended for broadcasting; kNoValue if computed. Adds the node passed.
+onnx::ValueId StoredBehind(const OnnxView& view, onnx::ValueId v, std::vector<int>& nodes) {
+  if (view.LiteralOf(v) != nullptr) return v;
+  const int n = view.MakerOf(v, "Unsqueeze");
+  if (n < 0 || view.LiteralOf(view.In(n, 0)) == nullptr) return onnx::kNoValue;
+  if (view.UsedOnce(v)) nodes.push_back(n);
+  return view.In(n, 0);
+}
+
 // Reshape to [N, groups, -1], InstanceNormalization with ones and zeros, Reshape back, * weight + bias.
 std::optional<Match> GroupNorm(const OnnxView& view, int node) {
-  const auto [mul, bias] = Split(view, node, "Mul");
-  if (mul < 0 || view.LiteralOf(bias) == nullptr) return std::nullopt;
-  const auto [back, weight] = Split(view, mul, "Reshape");
-  if (back < 0 || view.LiteralOf(weight) == nullptr) return std::nullopt;
-  const int norm = view.MakerOf(view.In(back, 0), "InstanceNormalization");
+  const auto [mul, added] = Split(view, node, "Mul");
+  const auto [back, scaled] = mul < 0 ? std::pair<int, onnx::ValueId>(-1, onnx::kNoValue) : Split(view, mul, "Reshape");
+  const int norm = back < 0 ? -1 : view.MakerOf(view.In(back, 0), "InstanceNormalization");
   const int there = norm < 0 ? -1 : view.MakerOf(view.In(norm, 0), "Reshape");
   const onnx::Literal* ones = norm < 0 ? nullptr : view.LiteralOf(view.In(norm, 1));
   if (there < 0 || ones == nullptr || ones->dims.empty()) return std::nullopt;
   Match m;
+  const onnx::ValueId weight = StoredBehind(view, scaled, m.nodes), bias = StoredBehind(view, added, m.nodes);
+  if (weight == onnx::kNoValue || bias == onnx::kNoValue) return std::nullopt;
   m.op = "group_norm";
   m.in = {view.In(there, 0), weight, bias};
   m.out = view.node(node).outputs[0];
   m.attrs = {{Key::kGroups, ones->dims[0]}, {Key::kEps, view.node(norm).Float("epsilon", 1e-5)}};
-  m.nodes = {there, norm, back, mul, node};
+  m.nodes.insert(m.nodes.end(), {there, norm, back, mul, node});
   return m;
 }
 
