@@ -96,16 +96,19 @@ std::vector<Problem> UnknownFlags(const Command& command, const Words& extras) {
 
 Problem WrongWords(const Command& command, const std::string& what) {
   const char* space = command.positional[0] == '\0' ? "" : " ";
-  return Problem{"E0112", what, "command line", "", absl::StrCat("memcrest ", command.name, space, command.positional, " [--flags]")};
+  return Problem{"E0112", what, "command line", "",
+                 absl::StrCat("memcrest ", command.name, space, command.positional, " [--flags]")};
 }
 
 absl::Status CheckWords(const Command& command, const Words& positional, const Words& extras) {
   MEMCREST_RETURN_IF_ERROR(ToStatus(UnknownFlags(command, extras)));
   const bool optional = command.positional[0] == '[' || command.positional[0] == '\0';
-  if (positional.empty() && !optional) return ToStatus(WrongWords(command, absl::StrCat(command.positional, " is missing")));
+  if (positional.empty() && !optional)
+    return ToStatus(WrongWords(command, absl::StrCat(command.positional, " is missing")));
   const bool many = absl::StrContains(command.positional, "...");
   if (extras.empty() && (many || positional.size() <= 1)) return absl::OkStatus();
-  return ToStatus(WrongWords(command, absl::StrCat("unexpected word \"", extras.empty() ? positional[1] : extras[0], "\"")));
+  return ToStatus(
+      WrongWords(command, absl::StrCat("unexpected word \"", extras.empty() ? positional[1] : extras[0], "\"")));
 }
 
 // Everything CLI11 collected, in the order of the options.
@@ -131,7 +134,8 @@ Arguments Collected(const Command& command, Parser& parser) {
 std::string OptionLine(const std::string& name, const std::string& metavar, const std::string& help) {
   std::string left = absl::StrCat("  ", name, metavar.empty() ? "" : " ", metavar);
   constexpr size_t kHelpColumn = 32;
-  left += left.size() + 2 > kHelpColumn ? "\n" + std::string(kHelpColumn, ' ') : std::string(kHelpColumn - left.size(), ' ');
+  left += left.size() + 2 > kHelpColumn ? "\n" + std::string(kHelpColumn, ' ')
+                                        : std::string(kHelpColumn - left.size(), ' ');
   return absl::StrCat(left, help, "\n");
 }
 
@@ -165,10 +169,12 @@ absl::StatusOr<Arguments> ParseArguments(const Command& command, const std::vect
 
 std::string HelpOf(const Command& command) {
   const char* space = command.positional[0] == '\0' ? "" : " ";
-  std::string text = absl::StrCat("memcrest ", command.name, space, command.positional, " [options]\n  ", command.help, "\n");
+  std::string text =
+      absl::StrCat("memcrest ", command.name, space, command.positional, " [options]\n  ", command.help, "\n");
   if (command.example[0] != '\0') absl::StrAppend(&text, "\nexample\n  ", command.example, "\n");
   absl::StrAppend(&text, "\noptions\n");
-  for (const Option& option : command.options) absl::StrAppend(&text, OptionLine(option.name, option.metavar, option.help));
+  for (const Option& option : command.options)
+    absl::StrAppend(&text, OptionLine(option.name, option.metavar, option.help));
   if (!command.takes_job) return text;
   absl::StrAppend(&text, OptionLine("--job", "FILE", "a job file: the fields of proto/job.proto; flags win over it"));
   return absl::StrCat(text, "\nthe job\n", JobHelp(false), "\nmany devices\n", JobHelp(true));

@@ -1,7 +1,7 @@
 // The command line after the command's name, read by CLI11.
 //
-// Takes: a command's options and words.  Gives: Arguments, or the problems: E0101 unknown flag with the nearest known one,
-// E0112 a flag without its value or a missing or surplus word.
+// Takes: a command's options and words.  Gives: Arguments, or the problems: E0101 unknown flag with the nearest known
+// one, E0112 a flag without its value or a missing or surplus word.
 #ifndef MEMCREST_CLI_ARGUMENTS_H_
 #define MEMCREST_CLI_ARGUMENTS_H_
 

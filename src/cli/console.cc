@@ -10,7 +10,9 @@ int Fail(const absl::Status& status, Console& console) {
   std::string text(status.message());
   if (!absl::StartsWith(text, "error ")) text = absl::StrCat("error: ", text);
   if (!absl::EndsWith(text, "\n")) text += '\n';
-  if (bug) absl::StrAppend(&text, "this is a bug of memcrest, not of your input: please report it with the command and the model\n");
+  if (bug)
+    absl::StrAppend(&text,
+                    "this is a bug of memcrest, not of your input: please report it with the command and the model\n");
   console.err(text);
   return bug ? kOurBug : kWrongInput;
 }

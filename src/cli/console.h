@@ -16,7 +16,8 @@ struct Console {
   bool color = false;  // standard output is a terminal and NO_COLOR is not set
 };
 
-// Prints the problems of `status` to the error stream and gives the exit code: kWrongInput, or kOurBug for internal errors.
+// Prints the problems of `status` to the error stream and gives the exit code: kWrongInput, or kOurBug for internal
+// errors.
 int Fail(const absl::Status& status, Console& console);
 
 }  // namespace memcrest

@@ -95,8 +95,8 @@ class TreePrinter {
     if (line.count > 1) name = absl::StrCat("[", name, "-", Leaf(ModuleOf(line.last).path), "]");
     if (b.calls > 1) absl::StrAppend(&name, " (called ", b.calls, " times)");
     const std::string times = line.count > 1 ? absl::StrCat(line.count, " x ") : "";
-    table_.Row({std::string(2 * static_cast<size_t>(line.depth), ' ') + name, absl::StrCat(times, Grouped(b.parameters)),
-                absl::StrCat(times, b.operators), Leaf(m.cls)});
+    table_.Row({std::string(2 * static_cast<size_t>(line.depth), ' ') + name,
+                absl::StrCat(times, Grouped(b.parameters)), absl::StrCat(times, b.operators), Leaf(m.cls)});
   }
 
   const Network& network_;

@@ -30,9 +30,11 @@ const char* NameOf(Evidence evidence) {
 
 std::string HeadText(const onnx::Model& model) {
   std::vector<std::string> opsets;
-  for (const auto& [domain, version] : model.opsets) opsets.push_back(absl::StrCat(domain.empty() ? "ai.onnx" : domain, " ", version));
-  std::string text = absl::StrCat("producer ", model.producer_name, " ", model.producer_version, ", IR ", model.ir_version, ", opset ",
-                                  absl::StrJoin(opsets, ", "), ", ", model.graph.nodes.size(), " ONNX nodes\n");
+  for (const auto& [domain, version] : model.opsets)
+    opsets.push_back(absl::StrCat(domain.empty() ? "ai.onnx" : domain, " ", version));
+  std::string text =
+      absl::StrCat("producer ", model.producer_name, " ", model.producer_version, ", IR ", model.ir_version, ", opset ",
+                   absl::StrJoin(opsets, ", "), ", ", model.graph.nodes.size(), " ONNX nodes\n");
   for (const std::string& note : model.notes) absl::StrAppend(&text, "note: ", note, "\n");
   return text;
 }
@@ -77,19 +79,21 @@ std::string InputsText(const onnx::Model& model) {
 
 std::string OperatorsText(const Network& network) {
   std::map<std::string, std::array<int64_t, 4>> counts;  // by evidence
-  for (const Node& node : network.nodes) ++counts[node.op == nullptr ? "?" : node.op->name][static_cast<size_t>(node.origin.evidence)];
+  for (const Node& node : network.nodes)
+    ++counts[node.op == nullptr ? "?" : node.op->name][static_cast<size_t>(node.origin.evidence)];
   TextTable table("lrl", 2, kListWidth);
   for (const auto& [name, by] : counts) {
     std::vector<std::string> evidence;
     int64_t all = 0;
     for (size_t e = 0; e < by.size(); ++e) {
       all += by[e];
-      if (by[e] > 0) evidence.push_back(absl::StrCat(NameOf(static_cast<Evidence>(e)), by[e] == 0 ? "" : absl::StrCat(" ", by[e])));
+      if (by[e] > 0)
+        evidence.push_back(absl::StrCat(NameOf(static_cast<Evidence>(e)), by[e] == 0 ? "" : absl::StrCat(" ", by[e])));
     }
     table.Row({name, absl::StrCat(all), absl::StrJoin(evidence, ", ")});
   }
-  return absl::StrCat("\noperators, ", network.nodes.size(), " calls (evidence: exporter's notes, pattern, direct mapping, fallback)\n",
-                      table.Text());
+  return absl::StrCat("\noperators, ", network.nodes.size(),
+                      " calls (evidence: exporter's notes, pattern, direct mapping, fallback)\n", table.Text());
 }
 
 std::string ParametersText(const Network& network) {
@@ -99,8 +103,8 @@ std::string ParametersText(const Network& network) {
     if (p.buffer) notes.push_back("buffer");
     if (!p.used) notes.push_back("unused");
     if (!p.aliases.empty()) notes.push_back(absl::StrCat("= ", absl::StrJoin(p.aliases, ", ")));
-    table.Row({p.fqn, std::string(memcrest::NameOf(p.stored)), ToText(p.dims), HumanBytes(NumElements(p.dims) * BytesOf(p.stored)),
-               absl::StrJoin(notes, "; ")});
+    table.Row({p.fqn, std::string(memcrest::NameOf(p.stored)), ToText(p.dims),
+               HumanBytes(NumElements(p.dims) * BytesOf(p.stored)), absl::StrJoin(notes, "; ")});
   }
   return absl::StrCat("\nparameters and buffers\n", table.Text());
 }
@@ -112,16 +116,16 @@ std::string NodesText(const Network& network) {
     const Origin& o = node.origin;
     const std::string onnx = o.first_onnx == kNone ? "-" : absl::StrCat("onnx ", o.first_onnx, "+", o.onnx_count);
     const bool line = o.source_line >= 0 && o.source_line < static_cast<int32_t>(network.source_lines.size());
-    table.Row({absl::StrCat(i), node.op == nullptr ? "?" : node.op->name, ModulePath(network, node.call), NameOf(o.evidence), onnx,
-               line ? network.source_lines[static_cast<size_t>(o.source_line)] : ""});
+    table.Row({absl::StrCat(i), node.op == nullptr ? "?" : node.op->name, ModulePath(network, node.call),
+               NameOf(o.evidence), onnx, line ? network.source_lines[static_cast<size_t>(o.source_line)] : ""});
   }
   return absl::StrCat("\nnodes\n", table.Text());
 }
 
 std::string InspectText(const onnx::Model& model, const Network& network, const InspectOptions& options) {
   const Totals t = TotalsOf(network);
-  std::string text = absl::StrCat(HeadText(model), InputsText(model), "\n", Grouped(t.count), " parameters in ", t.parameters, " tensors (",
-                                  HumanBytes(t.bytes), "), ", t.buffers, " buffers\n");
+  std::string text = absl::StrCat(HeadText(model), InputsText(model), "\n", Grouped(t.count), " parameters in ",
+                                  t.parameters, " tensors (", HumanBytes(t.bytes), "), ", t.buffers, " buffers\n");
   absl::StrAppend(&text, ModuleTreeText(network, options.depth), OperatorsText(network));
   if (options.parameters) absl::StrAppend(&text, ParametersText(network));
   if (options.nodes) absl::StrAppend(&text, NodesText(network));

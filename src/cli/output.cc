@@ -16,12 +16,14 @@ absl::Status WriteOutput(const std::string& path, const std::string& text, bool 
   std::FILE* file = std::fopen(path.c_str(), force ? "wb" : "wbx");
   const int error = errno;
   if (file == nullptr && error == EEXIST) {
-    return ToStatus(Problem{"E0701", "the output file exists", path, "", "choose another name, or --force to overwrite it"});
+    return ToStatus(
+        Problem{"E0701", "the output file exists", path, "", "choose another name, or --force to overwrite it"});
   }
   const bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
   const bool closed = file != nullptr && std::fclose(file) == 0;
   if (written && closed) return absl::OkStatus();
-  return ToStatus(Problem{"E0702", "the output file cannot be written", path, std::strerror(file == nullptr ? error : errno), ""});
+  return ToStatus(
+      Problem{"E0702", "the output file cannot be written", path, std::strerror(file == nullptr ? error : errno), ""});
 }
 
 }  // namespace memcrest

@@ -9,8 +9,8 @@
 
 namespace memcrest {
 
-// Writes `text` to `path`; "" and "-" are standard output. An existing file is kept unless `force` (E0701); E0702 if the
-// file cannot be written.
+// Writes `text` to `path`; "" and "-" are standard output. An existing file is kept unless `force` (E0701); E0702 if
+// the file cannot be written.
 absl::Status WriteOutput(const std::string& path, const std::string& text, bool force, Console& console);
 
 }  // namespace memcrest

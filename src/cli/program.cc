@@ -12,8 +12,10 @@ namespace memcrest {
 namespace {
 
 std::string Usage() {
-  std::string text = "memcrest: predicts the GPU memory of PyTorch training from an ONNX export\n\nusage: memcrest COMMAND ...\n\n";
-  for (const Command& command : Commands().All()) absl::StrAppendFormat(&text, "  %-12s%s\n", command.name, command.help);
+  std::string text =
+      "memcrest: predicts the GPU memory of PyTorch training from an ONNX export\n\nusage: memcrest COMMAND ...\n\n";
+  for (const Command& command : Commands().All())
+    absl::StrAppendFormat(&text, "  %-12s%s\n", command.name, command.help);
   return absl::StrCat(text, "\n  memcrest COMMAND --help     its options\n  memcrest --version\n",
                       "\nexit codes: 0 fits, 1 does not fit, 2 wrong input, 3 a bug of memcrest\n");
 }
@@ -28,7 +30,8 @@ bool AsksForHelp(const std::vector<std::string>& words) {
 absl::Status UnknownCommand(const std::string& name) {
   std::vector<std::string> names;
   for (const Command& command : Commands().All()) names.push_back(command.name);
-  return ToStatus(Problem{"E0113", absl::StrCat("unknown command \"", name, "\""), "command line", "", DidYouMean(name, names)});
+  return ToStatus(
+      Problem{"E0113", absl::StrCat("unknown command \"", name, "\""), "command line", "", DidYouMean(name, names)});
 }
 
 int RunCommand(const Command& command, const std::vector<std::string>& words, Console& console) {

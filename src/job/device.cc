@@ -70,8 +70,8 @@ void CheckComplete(const std::string& where, const Device& d, std::vector<Proble
   };
   for (const auto& [field, sound] : kNeeded) {
     if (sound) continue;
-    problems.push_back(Problem{"E0111", absl::StrCat("the device profile's \"", field, "\" is missing or impossible"), where,
-                               "a simulation needs it", "see models/devices for complete profiles"});
+    problems.push_back(Problem{"E0111", absl::StrCat("the device profile's \"", field, "\" is missing or impossible"),
+                               where, "a simulation needs it", "see models/devices for complete profiles"});
   }
 }
 

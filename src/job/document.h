@@ -1,8 +1,8 @@
 // A job file or device profile as a tree whose every value knows where it stands.
 //
-// Takes: JSON (the first character is "{") or protobuf text form.  Gives: Doc, or one Problem with line, column and caret.
-// Guarantees: any byte sequence ends in a Doc or a Problem; nesting is limited to kMaxDepth.
-// Ignores: meaning. Names and types of fields are the business of fields.h.
+// Takes: JSON (the first character is "{") or protobuf text form.  Gives: Doc, or one Problem with line, column and
+// caret. Guarantees: any byte sequence ends in a Doc or a Problem; nesting is limited to kMaxDepth. Ignores: meaning.
+// Names and types of fields are the business of fields.h.
 #ifndef MEMCREST_JOB_DOCUMENT_H_
 #define MEMCREST_JOB_DOCUMENT_H_
 

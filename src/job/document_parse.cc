@@ -12,7 +12,9 @@ namespace memcrest {
 namespace {
 
 bool IsWordStart(char c) { return absl::ascii_isalpha(static_cast<unsigned char>(c)) || c == '_'; }
-bool IsWord(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-' || c == '+'; }
+bool IsWord(char c) {
+  return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-' || c == '+';
+}
 
 void AppendUtf8(uint32_t code, std::string& out) {
   const auto put = [&](uint32_t byte) { out += static_cast<char>(static_cast<unsigned char>(byte)); };
@@ -111,7 +113,8 @@ class Parser {
   bool Fields(Doc& map, int depth, char close) {
     for (bool first = true;; first = false) {
       SkipSpace();
-      if (at_ == text_.size()) return close == '\0' || Fail(absl::StrCat("the file ends where ", std::string(1, close), " is missing"));
+      if (at_ == text_.size())
+        return close == '\0' || Fail(absl::StrCat("the file ends where ", std::string(1, close), " is missing"));
       if (Peek() == close && (first || !json_ || !after_comma_)) {
         ++at_;
         return true;
@@ -242,7 +245,8 @@ class Parser {
   bool Hex4(uint32_t& code) {
     const std::string digits = text_.substr(at_ + 2, 4);
     uint64_t value = 0;
-    if (digits.size() != 4 || !absl::SimpleHexAtoi(digits, &value) || value > 0xFFFF) return Fail("\\u needs four hexadecimal digits");
+    if (digits.size() != 4 || !absl::SimpleHexAtoi(digits, &value) || value > 0xFFFF)
+      return Fail("\\u needs four hexadecimal digits");
     code = static_cast<uint32_t>(value);
     at_ += 6;
     return true;

@@ -51,7 +51,8 @@ Doc Unwrapped(const Doc& doc) {
   list.offset = doc.offset;
   for (const Doc& values : only.items) {
     if (values.kind != Doc::Kind::kList) list.items.push_back(Unwrapped(values));
-    for (const Doc& item : values.kind == Doc::Kind::kList ? values.items : std::vector<Doc>()) list.items.push_back(Unwrapped(item));
+    for (const Doc& item : values.kind == Doc::Kind::kList ? values.items : std::vector<Doc>())
+      list.items.push_back(Unwrapped(item));
   }
   return list;
 }
@@ -132,7 +133,8 @@ void FieldReader::Read(const Doc& doc, std::vector<std::string>& out) {
   if (doc.kind != Doc::Kind::kString) return Wrong(doc, "a list of texts");
   if (flag_.empty()) return out.push_back(doc.text);
   const char* separators = path_.size() > 1 ? "+" : ",";
-  for (const auto part : absl::StrSplit(doc.text, absl::ByAnyChar(separators), absl::SkipEmpty())) out.emplace_back(part);
+  for (const auto part : absl::StrSplit(doc.text, absl::ByAnyChar(separators), absl::SkipEmpty()))
+    out.emplace_back(part);
   if (out.size() == 1 && out[0] == "none") out.clear();
 }
 
@@ -149,7 +151,8 @@ void FieldReader::Wrong(const Doc& doc, const char* wanted) {
   std::string got = doc.kind == Doc::Kind::kString ? absl::StrCat("\"", doc.text, "\"")
                     : doc.text.empty()             ? KindName(doc)
                                                    : doc.text;
-  Add(doc, Problem{"E0104", absl::StrCat("field \"", Path(), "\" is ", got), "", absl::StrCat("it must be ", wanted), ""});
+  Add(doc,
+      Problem{"E0104", absl::StrCat("field \"", Path(), "\" is ", got), "", absl::StrCat("it must be ", wanted), ""});
 }
 
 void FieldReader::Unknown(const Doc& item, const std::vector<std::string>& names) {
@@ -193,7 +196,8 @@ const std::vector<Doc>& FieldReader::Items(const Doc& doc, std::vector<Doc>& sto
 std::vector<Doc> FieldReader::Entries(const Doc& doc) {
   std::vector<Doc> entries;
   const auto add = [&](const Doc& pair) {
-    const bool sound = pair.kind == Doc::Kind::kMap && pair.items.size() == 2 && pair.items[0].key == "key" && pair.items[1].key == "value";
+    const bool sound = pair.kind == Doc::Kind::kMap && pair.items.size() == 2 && pair.items[0].key == "key" &&
+                       pair.items[1].key == "value";
     if (!sound) return false;
     entries.push_back(Unwrapped(pair.items[1]));
     entries.back().key = pair.items[0].text;

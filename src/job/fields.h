@@ -22,7 +22,8 @@ namespace memcrest {
 
 class FieldReader;
 
-// google.protobuf.Value in text form: { number_value: 2 } is 2, { list_value { values {...} } } a list. Others as they are.
+// google.protobuf.Value in text form: { number_value: 2 } is 2, { list_value { values {...} } } a list. Others as they
+// are.
 Doc Unwrapped(const Doc& doc);
 
 template <class T>
@@ -138,7 +139,8 @@ struct MemberOwner<M> {
 template <auto M>
 constexpr auto Member(const char* name, const char* help, const char* metavar = "", const char* flag = "") {
   using T = typename MemberOwner<M>::Type;
-  return Field<T>{name, [](FieldReader& reader, const Doc& doc, T& owner) { reader.Read(doc, owner.*M); }, help, metavar, flag};
+  return Field<T>{name, [](FieldReader& reader, const Doc& doc, T& owner) { reader.Read(doc, owner.*M); }, help,
+                  metavar, flag};
 }
 
 }  // namespace memcrest

@@ -1,8 +1,8 @@
 // A training job: everything about the training script that the network file does not say.
 //
-// Made by LoadJob from defaults, a job file and flags (in this order; later wins); read by every later stage, changed by none.
-// Defaults are what a plain PyTorch script does. The same fields, with their meaning, stand in proto/job.proto.
-// Patterns are dotted module paths matched segment by segment (pattern.h).
+// Made by LoadJob from defaults, a job file and flags (in this order; later wins); read by every later stage, changed
+// by none. Defaults are what a plain PyTorch script does. The same fields, with their meaning, stand in
+// proto/job.proto. Patterns are dotted module paths matched segment by segment (pattern.h).
 #ifndef MEMCREST_JOB_JOB_H_
 #define MEMCREST_JOB_JOB_H_
 

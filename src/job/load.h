@@ -1,7 +1,8 @@
 // From defaults, a job file and flags to one validated job.
 //
 // Takes: the path of a job file (proto JSON or text form; may be empty) and flags as (name, value) in their order.
-// Gives: the Job, or all problems at once. Later wins: file over defaults, flags over file; maps are merged entry by entry.
+// Gives: the Job, or all problems at once. Later wins: file over defaults, flags over file; maps are merged entry by
+// entry.
 #ifndef MEMCREST_JOB_LOAD_H_
 #define MEMCREST_JOB_LOAD_H_
 
@@ -32,7 +33,8 @@ using FlagValues = std::vector<std::pair<std::string, std::string>>;  // ("zero-
 // E0109 not supported yet. Unknown flags are the caller's: it knows its own as well.
 absl::StatusOr<Job> LoadJob(const std::string& job_file, const FlagValues& flags);
 
-// A job file in memory over `job`, without the checks of the whole. Problems of fields go to `problems`; an error is E0103.
+// A job file in memory over `job`, without the checks of the whole. Problems of fields go to `problems`; an error is
+// E0103.
 absl::Status ReadJob(const Source& source, Job& job, std::vector<Problem>& problems);
 
 }  // namespace memcrest

@@ -15,7 +15,8 @@ constexpr const char* kAttentionMask[] = {"auto", "as-exported"};
 constexpr const char* kMemoryFormat[] = {"contiguous", "channels_last"};
 constexpr const char* kAllocator[] = {"default", "expandable", "ideal"};
 constexpr const char* kEngine[] = {"none", "ddp", "zero1", "fsdp2", "fsdp1", "deepspeed", "tp", "pipeline", "megatron"};
-constexpr const char* kSchedule[] = {"gpipe", "1f1b", "interleaved-1f1b", "looped-bfs", "interleaved-zb", "zbv", "dualpipev"};
+constexpr const char* kSchedule[] = {"gpipe",          "1f1b", "interleaved-1f1b", "looped-bfs",
+                                     "interleaved-zb", "zbv",  "dualpipev"};
 
 template <class E>
 const char* Name(E value) {

@@ -1,6 +1,7 @@
 // "Did you mean": the known name closest to a misspelt one.
 //
-// Takes: a word and the names it could have been.  Gives: the nearest within about a third of its length, "" if none is near.
+// Takes: a word and the names it could have been.  Gives: the nearest within about a third of its length, "" if none is
+// near.
 #ifndef MEMCREST_JOB_NEAREST_H_
 #define MEMCREST_JOB_NEAREST_H_
 

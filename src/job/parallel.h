@@ -1,7 +1,7 @@
 // How a job is spread over devices: the message `parallel` of a job.
 //
-// Takes: nothing.  Gives: Parallel with the defaults of the frameworks it names (PyTorch 2.14, DeepSpeed 0.17, Megatron core).
-// Fields stand under the engine that reads them; other engines ignore them.
+// Takes: nothing.  Gives: Parallel with the defaults of the frameworks it names (PyTorch 2.14, DeepSpeed 0.17, Megatron
+// core). Fields stand under the engine that reads them; other engines ignore them.
 #ifndef MEMCREST_JOB_PARALLEL_H_
 #define MEMCREST_JOB_PARALLEL_H_
 

@@ -9,7 +9,8 @@ bool AsBool(const Setting& s, bool otherwise) {
   if (const bool* b = std::get_if<bool>(&s)) return *b;
   if (const int64_t* i = std::get_if<int64_t>(&s)) return *i != 0;
   if (const double* d = std::get_if<double>(&s)) return *d != 0;
-  if (const std::string* text = std::get_if<std::string>(&s)) return *text != "none" && *text != "false" && !text->empty();
+  if (const std::string* text = std::get_if<std::string>(&s))
+    return *text != "none" && *text != "false" && !text->empty();
   return otherwise;
 }
 

@@ -1,4 +1,5 @@
-// A setting whose type the framework leaves open: reshard is true, false or a number; an optimizer option may be anything.
+// A setting whose type the framework leaves open: reshard is true, false or a number; an optimizer option may be
+// anything.
 //
 // Takes: nothing.  Gives: Setting and typed reads of it with a default.
 #ifndef MEMCREST_JOB_SETTING_H_

@@ -5,7 +5,8 @@ namespace memcrest {
 namespace {
 
 constexpr NotYet kNotYet[] = {
-    {"lora", [](const Job& j) { return j.lora.has_value(); }, "leave it out, or freeze the base model and train a module"},
+    {"lora", [](const Job& j) { return j.lora.has_value(); },
+     "leave it out, or freeze the base model and train a module"},
     {"quantize", [](const Job& j) { return j.quantize.has_value(); }, "leave it out"},
     {"input_require_grads", [](const Job& j) { return j.input_require_grads; }, "leave it out"},
     {"offload.saved_tensors", [](const Job& j) { return j.offload.saved_tensors; }, "leave it out, or use checkpoint"},

@@ -68,7 +68,8 @@ void CheckSizes(const Job& job, std::vector<Problem>& problems) {
   }
   for (const auto& [pattern, p] : job.dropout) {
     if (p >= 0 && p <= 1) continue;
-    problems.push_back(Problem{"E0106", absl::StrCat("\"dropout.", pattern, "\" is ", p), "", "a probability is needed", ""});
+    problems.push_back(
+        Problem{"E0106", absl::StrCat("\"dropout.", pattern, "\" is ", p), "", "a probability is needed", ""});
   }
 }
 

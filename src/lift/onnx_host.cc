@@ -38,6 +38,7 @@ HostValues::HostValues(const OnnxView& view)
   for (size_t v = 0; v < g.values.size(); ++v) {
     if (g.values[v].initializer < 0) continue;
     const onnx::Literal& t = g.initializers[static_cast<size_t>(g.values[v].initializer)];
+    if (IsFloating(t.dtype) && absl::StrContains(t.name, ".")) continue;  // a module's own, however small
     host_[v] = t.has_data && (NumElements(t.dims) == 1 || (t.dims.size() <= 1 && !IsFloating(t.dtype) && t.dtype != DType::kBool));
   }
   for (const onnx::Node& n : g.nodes) {

@@ -95,8 +95,12 @@ class PlainLift {
     Network& net = state_.net;
     int64_t folded = 0;
     for (const Param& p : net.params) folded += absl::string_view(p.fqn).find("batch_norm.weight") != absl::string_view::npos ? 1 : 0;
+    if (state_.tied_bytes > 0) {
+      net.assumptions.push_back({"A0304", "a head of the token table's sizes is taken to be the table itself (tied weights): the file holds a "
+                                          "folded copy; --untie NAME counts it as a parameter of its own", state_.tied_bytes});
+    }
     if (folded > 0) {
-      net.assumptions.push_back({"A0301", absl::StrCat(folded, " batch norms that the export folded into convolutions are restored "
+      net.assumptions.push_back({"A0303", absl::StrCat(folded, " batch norms that the export folded into convolutions are restored "
                                                        "(nameless convolution weights); --restore none leaves them out"), 0});
     }
   }

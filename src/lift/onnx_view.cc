@@ -69,7 +69,8 @@ const onnx::Literal* OnnxView::LiteralOf(ValueId v) const {
 std::optional<double> OnnxView::Number(ValueId v, int depth) const {
   if (v == kNoValue || depth == 0) return std::nullopt;
   if (const onnx::Literal* t = LiteralOf(v)) {
-    if (!t->has_data || NumElements(t->dims) != 1) return std::nullopt;
+    const bool parameter = IsFloating(t->dtype) && t->name.find('.') != absl::string_view::npos;
+    if (!t->has_data || NumElements(t->dims) != 1 || parameter) return std::nullopt;
     if (!t->floats.empty()) return t->floats[0];
     if (!t->ints.empty()) return static_cast<double>(t->ints[0]);
     return std::nullopt;

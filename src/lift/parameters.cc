@@ -283,6 +283,27 @@ void ParamTable::Finish(const std::vector<std::pair<std::string, ParamId>>& read
                              lost.front(), "): they count as empty"), 0});
 }
 
+// A table that no module reads under its own name, of a size the file does not tell, in a network with one shared table: the
+// signature lists a shared parameter under each of its names (an encoder-decoder's `shared`, which only its users call).
+void ParamTable::TieUnread(std::vector<bool>& gone) {
+  Param* shared = nullptr;
+  for (Param& p : net_.params) {
+    if (p.aliases.empty()) continue;
+    if (shared != nullptr) return;
+    shared = &p;
+  }
+  if (shared == nullptr) return;
+  for (size_t i = 0; i < net_.params.size(); ++i) {
+    Param& p = net_.params[i];
+    if (gone[i] || known_[i] || mentioned_[i] || p.buffer || &p == shared || LeafOf(p.fqn) != LeafOf(shared->fqn)) continue;
+    gone[i] = known_[i] = true;
+    shared->aliases.push_back(p.fqn);
+    if (p.order >= shared->order) continue;
+    std::swap(shared->fqn, shared->aliases.back());
+    shared->order = p.order;
+  }
+}
+
 // A module whose own parameter nothing reads, while it reads another module's: the two are one (a tied head).
 void ParamTable::Tie(const std::vector<std::pair<std::string, ParamId>>& reads) {
   std::vector<Param> kept;
@@ -304,6 +325,7 @@ void ParamTable::Tie(const std::vector<std::pair<std::string, ParamId>>& reads) 
     }
     known_[static_cast<size_t>(id)] = true;
   }
+  TieUnread(gone);
   for (size_t i = 0; i < net_.params.size(); ++i) {
     if (gone[i]) continue;
     new_id[i] = static_cast<ParamId>(kept.size());

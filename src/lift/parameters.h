@@ -55,6 +55,7 @@ class ParamTable {
   int64_t CellInputs(const onnx::Node& cell, size_t layer) const;
   bool IsForgotten(size_t i) const { return !mentioned_[i] && !known_[i]; }
   void AssumeAlike();
+  void TieUnread(std::vector<bool>& gone);
   void Tie(const std::vector<std::pair<std::string, ParamId>>& reads);
 
   const FxGraph& graph_;

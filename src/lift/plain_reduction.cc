@@ -43,7 +43,19 @@ bool LiftReduction(PlainState& s) {
   return false;
 }
 
+// Every operand is a number or a size: the host computed the result, readers see a number.
+bool OnlyNumbers(PlainState& s) {
+  bool any = false;
+  for (size_t i = 0; i < s.node().inputs.size(); ++i) {
+    if (s.view.In(s.current, i) == onnx::kNoValue || IsShapeOperand(s.node(), i)) continue;
+    if (s.In(i) != kNone) return false;
+    any = true;
+  }
+  return any;
+}
+
 void LiftOne(PlainState& s) {
+  if (OnlyNumbers(s)) return;
   if (LiftPointwise(s) || LiftLayers(s) || LiftMovement(s) || LiftReduction(s)) return;
   std::vector<TensorId> in;
   for (size_t i = 0; i < s.node().inputs.size(); ++i) in.push_back(s.In(i));

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "src/eager/op.h"
+#include "src/job/pattern.h"
 
 namespace memcrest {
 
@@ -172,8 +174,39 @@ TensorId PlainState::NewParam(const std::string& leaf, Dims dims, DType dtype, b
   return static_cast<TensorId>(net.tensors.size() - 1);
 }
 
+// A folded head [width, vocabulary] with the sizes of a token table: exporters copy a tied weight when they fold its transpose.
+// Nothing in such a file tells a tied head from one of its own; most models of this shape tie them, --untie says otherwise.
+ParamId PlainState::TiedEmbedding(int64_t rows, int64_t columns, const std::string& own) const {
+  if (rows <= 2 * columns) return kNone;
+  for (const std::string& pattern : options.untie) {
+    if (MatchesPattern(own, pattern, true)) return kNone;
+  }
+  for (size_t v = 0; v < view.graph().values.size(); ++v) {
+    const onnx::Value& value = view.graph().values[v];
+    if (value.initializer < 0 || tensors_[v] == kNone) continue;
+    const Tensor& t = net.tensors[static_cast<size_t>(tensors_[v])];
+    if (t.param == kNone || net.params[static_cast<size_t>(t.param)].dims != Dims{rows, columns}) continue;
+    const auto reads = [&](int user) { return view.node(user).op_type == "Gather" && view.In(user, 0) == static_cast<ValueId>(v); };
+    if (absl::c_any_of(view.Users(static_cast<ValueId>(v)), reads)) return t.param;
+  }
+  return kNone;
+}
+
 TensorId PlainState::TransposedWeight(ValueId v) {
   const onnx::Literal& literal = *view.LiteralOf(v);
+  const std::string own = absl::StrCat(ModulePathNow(), ".weight");
+  if (const ParamId tied = TiedEmbedding(literal.dims[1], literal.dims[0], own); tied != kNone) {
+    Param& p = net.params[static_cast<size_t>(tied)];
+    p.aliases.push_back(own);
+    tied_bytes += NumElements(literal.dims) * BytesOf(literal.dtype);
+    Tensor tensor;
+    tensor.name = p.fqn;
+    tensor.role = Role::kParam;
+    tensor.exported = literal.dtype;
+    tensor.param = tied;
+    net.tensors.push_back(std::move(tensor));
+    return static_cast<TensorId>(net.tensors.size() - 1);
+  }
   return NewParam("weight", Dims{literal.dims[1], literal.dims[0]}, literal.dtype);
 }
 

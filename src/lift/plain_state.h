@@ -49,10 +49,13 @@ class PlainState {
   TensorId NewParam(const std::string& leaf, Dims dims, DType dtype, bool buffer = false);
   // The stored weight as the module keeps it: [out, in] of a file's [in, out].
   TensorId TransposedWeight(onnx::ValueId v);
+  // Bytes of heads that are taken to be the embedding's own weight (told as an assumption).
+  Bytes tied_bytes = 0;
   std::string ModulePathNow();
 
  private:
   TensorId NewTensor(onnx::ValueId v);
+  ParamId TiedEmbedding(int64_t rows, int64_t columns, const std::string& own) const;
   void AddStored(const onnx::Literal& literal, Tensor& tensor);
   void EnterCall(const std::vector<TensorId>& in, absl::string_view op, Node& node);
 

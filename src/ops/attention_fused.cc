@@ -164,8 +164,10 @@ Bytes EfficientWorkspace(const KernelDevice& device, DType dtype, const Shape& s
 // Row sums of gradient times result: by the kernel in half precision, by a product and a sum otherwise.
 HiddenBlock RowProducts(Eager& rt, DType dtype, const Value& out, Bytes sums) {
   if (IsLowPrecision(dtype)) return rt.Hidden(sums);
-  const HiddenBlock product = rt.Hidden(out.elements() * kFloat), summed = rt.Hidden(sums);
-  return rt.Hidden(sums);
+  const HiddenBlock product = rt.Hidden(out.elements() * kFloat);
+  HiddenBlock summed = rt.Hidden(sums);
+  const bool in_order = out.size(1) == 1 || out.size(2) == 1;  // [B, S, H] is seen as [B, H, S]
+  return in_order ? std::move(summed) : rt.Hidden(sums);
 }
 
 void EfficientBackward(Eager& rt, GradCall& grad) {

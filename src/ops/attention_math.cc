@@ -54,7 +54,7 @@ void MathForward(Eager& rt, OpCall& call) {
   if (call.attrs.Bool(Key::kCausal)) mask = CausalMask(rt, q.size(-2), k0.size(-2), wide);
   const Value k = Repeated(rt, k0, q.size(-3)), v = Repeated(rt, v0, q.size(-3));
   Value attention = rt.Call("matmul", {scaled, rt.Call("mul", {Transposed(rt, k)}, {{Key::kScalar, root}})});
-  if (mask) attention = rt.Call("add", {attention, Cast(rt, mask, wide)});
+  if (mask) attention = rt.Call("add", {attention, mask});
   attention = rt.Call("_safe_softmax", {attention});
   const double p = call.attrs.Float(Key::kP);
   if (p > 0) attention = rt.Call("dropout", {attention}, {{Key::kP, p}, {Key::kTraining, true}});

@@ -34,10 +34,11 @@ void AverageForward(Eager& rt, OpCall& call, const Dims& sizes, bool channels_la
   const HiddenBlock copy = rt.Hidden(FormatCopyBytes(x.meta(), channels_last));
 }
 
+// The kernel works in one format; the input's gradient has the input's.
 void BackwardIn(Eager& rt, GradCall& grad, bool channels_last, bool reads_input) {
   if (!grad.HasGrad()) return;
   const Meta& x = grad.Saved(0).meta();
-  grad.Set(0, InFormat(rt, x.sizes, channels_last, x.dtype));
+  grad.Set(0, InFormat(rt, x.sizes, Format(x), x.dtype));
   const HiddenBlock arrived = rt.Hidden(FormatCopyBytes(grad.Grad().meta(), channels_last));
   const HiddenBlock input = rt.Hidden(reads_input ? FormatCopyBytes(x, channels_last) : 0);
 }

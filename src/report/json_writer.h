@@ -1,7 +1,7 @@
 // Writes JSON in the order it is told, with exact integers.
 //
-// Takes: calls in document order.  Gives: the text, indented by one space a level; objects opened with Line() stay on one line.
-// Guarantees: valid JSON for any bytes in strings (invalid UTF-8 becomes U+FFFD).
+// Takes: calls in document order.  Gives: the text, indented by one space a level; objects opened with Line() stay on
+// one line. Guarantees: valid JSON for any bytes in strings (invalid UTF-8 becomes U+FFFD).
 #ifndef MEMCREST_REPORT_JSON_WRITER_H_
 #define MEMCREST_REPORT_JSON_WRITER_H_
 

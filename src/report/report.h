@@ -1,8 +1,9 @@
 // The result of a simulation as one plain struct: what every renderer reads, and all that it reads.
 //
 // Made by plan (Simulate); exact integers, decided order. Units: bytes unless the name says otherwise.
-// Three numbers, never mixed: allocated (live tensors in allocator blocks), reserved (the allocator's segments), process
-// (with context, libraries, communicators: nvidia-smi). tensor_bytes: storages that a dispatcher sees, each rounded up to 512.
+// Three numbers, never mixed: allocated (live tensors in allocator blocks), reserved (the allocator's segments),
+// process (with context, libraries, communicators: nvidia-smi). tensor_bytes: storages that a dispatcher sees, each
+// rounded up to 512.
 #ifndef MEMCREST_REPORT_REPORT_H_
 #define MEMCREST_REPORT_REPORT_H_
 
@@ -103,7 +104,8 @@ struct Report {
   int64_t parameter_count = 0, trainable_count = 0;
   Bytes parameter_bytes = 0, buffer_bytes = 0;
   std::vector<std::pair<std::string, int64_t>> bind;           // what was bound, as used
-  std::vector<std::pair<std::string, std::string>> settings;   // settings of the job worth a line: precision, optimizer ...
+  std::vector<std::pair<std::string, std::string>>
+      settings;  // settings of the job worth a line: precision, optimizer ...
   std::vector<DeviceReport> devices;                           // at least one; the fullest first
   std::vector<Assumption> assumptions;
   std::vector<UnknownOp> unknown_ops;                          // most bytes first

@@ -50,7 +50,8 @@ std::string TextTable::Text() const {
 
 std::string Grouped(int64_t n) {
   std::string text = absl::StrCat(n);
-  for (int at = static_cast<int>(text.size()) - 3; at > (n < 0 ? 1 : 0); at -= 3) text.insert(static_cast<size_t>(at), ",");
+  for (int at = static_cast<int>(text.size()) - 3; at > (n < 0 ? 1 : 0); at -= 3)
+    text.insert(static_cast<size_t>(at), ",");
   return text;
 }
 

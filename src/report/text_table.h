@@ -1,7 +1,8 @@
 // Aligned columns for terminals.
 //
-// Takes: rows of cells.  Gives: lines of at most `width` characters; the first left-aligned column gives way where a line is too
-// long (its middle is cut out). Counts bytes as columns: cells are ASCII, other bytes may misalign but never break.
+// Takes: rows of cells.  Gives: lines of at most `width` characters; the first left-aligned column gives way where a
+// line is too long (its middle is cut out). Counts bytes as columns: cells are ASCII, other bytes may misalign but
+// never break.
 #ifndef MEMCREST_REPORT_TEXT_TABLE_H_
 #define MEMCREST_REPORT_TEXT_TABLE_H_
 

@@ -32,7 +32,8 @@ Ran RunWords(const std::vector<std::string>& words) {
 TEST(Program, VersionAndHelpSucceed) {
   EXPECT_EQ(RunWords({"--version"}).out, absl::StrCat("memcrest ", kVersion, "\n"));
   EXPECT_EQ(RunWords({"--help"}).code, 0);
-  EXPECT_THAT(RunWords({"--help"}).out, HasSubstr("exit codes: 0 fits, 1 does not fit, 2 wrong input, 3 a bug of memcrest"));
+  EXPECT_THAT(RunWords({"--help"}).out,
+              HasSubstr("exit codes: 0 fits, 1 does not fit, 2 wrong input, 3 a bug of memcrest"));
 }
 
 TEST(Program, NoCommandIsWrongInput) { EXPECT_EQ(RunWords({}).code, 2); }
@@ -40,7 +41,8 @@ TEST(Program, NoCommandIsWrongInput) { EXPECT_EQ(RunWords({}).code, 2); }
 TEST(Program, AMisspeltCommandSuggestsTheNearest) {
   const Ran ran = RunWords({"simulte"});
   EXPECT_EQ(ran.code, 2);
-  EXPECT_EQ(ran.err, "error E0113: unknown command \"simulte\"\n  where: command line\n  fix: did you mean simulate?\n");
+  EXPECT_EQ(ran.err,
+            "error E0113: unknown command \"simulte\"\n  where: command line\n  fix: did you mean simulate?\n");
 }
 
 TEST(Program, EveryCommandHasHelp) {
@@ -99,7 +101,8 @@ TEST(Output, AnExistingFileIsKeptUnlessForced) {
 
 TEST(Output, AFolderThatIsNotThereIsSaid) {
   Console console;
-  EXPECT_THAT(std::string(WriteOutput("/nonexistent/report.json", "x", false, console).message()), HasSubstr("error E0702"));
+  EXPECT_THAT(std::string(WriteOutput("/nonexistent/report.json", "x", false, console).message()),
+              HasSubstr("error E0702"));
 }
 
 }  // namespace

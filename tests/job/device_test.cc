@@ -40,8 +40,9 @@ TEST(Devices, AnUnknownNameSuggestsTheNearest) {
 }
 
 TEST(Devices, AProfileWithoutSourceIsRefused) {
-  const std::string text = "name: \"x\" memory_bytes: 100 usable_bytes: 90 compute_capability: \"9.0\" multiprocessors: 1 "
-                           "bandwidth_gb_per_second: 1 peak_tflops { fp32: 1 } cublas_workspace_bytes: 1";
+  const std::string text =
+      "name: \"x\" memory_bytes: 100 usable_bytes: 90 compute_capability: \"9.0\" multiprocessors: 1 "
+      "bandwidth_gb_per_second: 1 peak_tflops { fp32: 1 } cublas_workspace_bytes: 1";
   EXPECT_EQ(ParseDevice("x.textproto", text).status().message(),
             "error E0111: the device profile's \"source\" is missing or impossible\n"
             "  where: x.textproto\n  why: a simulation needs it\n  fix: see models/devices for complete profiles\n");

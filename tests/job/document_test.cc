@@ -14,7 +14,8 @@ Doc Parsed(const std::string& text) {
 std::string ErrorOf(const std::string& text) { return std::string(ParseDocument({"job", text}).status().message()); }
 
 TEST(Document, JsonAndTextFormGiveTheSameTree) {
-  for (const char* text : {R"({"a": {"b": [1, "two", true]}})", "a { b: [1, 'two', true] }  # comment", "a: <b: 1 b: \"two\" b: true>"}) {
+  for (const char* text :
+       {R"({"a": {"b": [1, "two", true]}})", "a { b: [1, 'two', true] }  # comment", "a: <b: 1 b: \"two\" b: true>"}) {
     const Doc doc = Parsed(text);
     ASSERT_EQ(doc.items.size(), 1u) << text;
     ASSERT_EQ(doc.items[0].items.size(), 1u) << text;
@@ -60,7 +61,8 @@ TEST(Document, AnEmptyFileIsAnEmptyMessage) { EXPECT_TRUE(Parsed(" # nothing\n")
 
 TEST(Document, AMissingFileSaysSo) {
   EXPECT_EQ(ReadSource("/nonexistent/job.json").status().message(),
-            "error E0108: the file cannot be read\n  where: /nonexistent/job.json\n  fix: check the path and its permissions\n");
+            "error E0108: the file cannot be read\n  where: /nonexistent/job.json\n  fix: check the path and its "
+            "permissions\n");
 }
 
 }  // namespace

@@ -84,14 +84,18 @@ TEST(LoadJob, CheckpointTakesPatternsWordsAndTheWholeMessage) {
   EXPECT_TRUE(FromFile(R"({"checkpoint": "all-blocks"})").job.checkpoint.all_blocks);
   EXPECT_EQ(FromFile(R"({"checkpoint": "every=2"})").job.checkpoint.every, 2);
   EXPECT_FALSE(FromFile(R"({"checkpoint": []})").job.checkpoint.on());
-  const Checkpoint message = FromFile(R"({"checkpoint": {"modules": ["b"], "reentrant": true, "policy": {"save": ["aten.mm"],
-      "every": {"aten.mm": 2}}}})").job.checkpoint;
+  const Checkpoint message =
+      FromFile(R"({"checkpoint": {"modules": ["b"], "reentrant": true, "policy": {"save": ["aten.mm"],
+      "every": {"aten.mm": 2}}}})")
+          .job.checkpoint;
   EXPECT_TRUE(message.reentrant);
   EXPECT_EQ(message.policy.every.at("aten.mm"), 2);
 }
 
 TEST(LoadJob, OpenSettingsKeepTheirType) {
-  const Parallel p = FromFile(R"({"parallel": {"reshard": 4, "root_reshard": true, "backward_prefetch": "BACKWARD_POST"}})").job.parallel;
+  const Parallel p =
+      FromFile(R"({"parallel": {"reshard": 4, "root_reshard": true, "backward_prefetch": "BACKWARD_POST"}})")
+          .job.parallel;
   EXPECT_EQ(std::get<int64_t>(p.reshard), 4);
   EXPECT_EQ(std::get<bool>(p.root_reshard), true);
   EXPECT_EQ(std::get<std::string>(p.backward_prefetch), "BACKWARD_POST");
@@ -109,15 +113,17 @@ TEST(LoadJob, UnknownFieldsNameTheNearestAndShowTheirPlace) {
 }
 
 TEST(LoadJob, WrongTypesAndValuesAreAllReported) {
-  const std::string problems = FromFile(R"({"bind": {"batch": "eight"}, "loss": "cross-entrpy", "padding": 3})").problems;
+  const std::string problems =
+      FromFile(R"({"bind": {"batch": "eight"}, "loss": "cross-entrpy", "padding": 3})").problems;
   EXPECT_NE(problems.find("error E0104: field \"bind.batch\" is \"eight\""), std::string::npos) << problems;
   EXPECT_NE(problems.find("did you mean cross-entropy?"), std::string::npos) << problems;
   EXPECT_NE(problems.find("field \"padding\" is 3"), std::string::npos) << problems;
 }
 
 TEST(LoadJob, AFlagsProblemNamesTheFlag) {
-  EXPECT_EQ(LoadJob("", {{"accumulate", "two"}}).status().message(),
-            "error E0104: field \"accumulate\" is \"two\"\n  where: --accumulate two\n  why: it must be a whole number\n");
+  EXPECT_EQ(
+      LoadJob("", {{"accumulate", "two"}}).status().message(),
+      "error E0104: field \"accumulate\" is \"two\"\n  where: --accumulate two\n  why: it must be a whole number\n");
 }
 
 TEST(LoadJob, RangesAndConflictsAreReportedTogether) {

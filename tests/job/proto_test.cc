@@ -16,7 +16,8 @@ std::map<std::string, Names> MessagesOf(const std::string& file) {
   std::map<std::string, Names> messages;
   std::ifstream in(std::string(MEMCREST_SOURCE_DIR) + "/proto/" + file);
   EXPECT_TRUE(in.good()) << file;
-  static const std::regex kMessage(R"(^message (\w+) \{)"), kField(R"(^  (?:repeated |optional )?(?:map<[^>]*>|[\w.]+) (\w+) = \d+;)");
+  static const std::regex kMessage(R"(^message (\w+) \{)"),
+      kField(R"(^  (?:repeated |optional )?(?:map<[^>]*>|[\w.]+) (\w+) = \d+;)");
   std::string line, current;
   while (std::getline(in, line)) {
     std::smatch match;

@@ -65,8 +65,11 @@ TEST(CsvReport, HasALineForEachTensor) {
 
 TEST(TraceReport, HasASliceForEachPhaseAndACounterForEachSample) {
   const std::string text = Renderers().Find("trace")->render(SampleReport(), {});
-  EXPECT_NE(text.find(R"({"ph": "X", "name": "forward", "pid": 0, "ts": 0, "tid": 0, "dur": 9})"), std::string::npos) << text;
-  EXPECT_NE(text.find(R"({"ph": "C", "name": "live tensors", "pid": 0, "ts": 9, "args": {"parameters": 1,)"), std::string::npos) << text;
+  EXPECT_NE(text.find(R"({"ph": "X", "name": "forward", "pid": 0, "ts": 0, "tid": 0, "dur": 9})"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find(R"({"ph": "C", "name": "live tensors", "pid": 0, "ts": 9, "args": {"parameters": 1,)"),
+            std::string::npos)
+      << text;
 }
 
 TEST(Renderers, EveryFormatGivesTheSameTextTwice) {

@@ -6,8 +6,8 @@
 
 namespace memcrest {
 
-// Live tensors at the peak: 4 GiB of parameters, 2 of gradients, 10 of activations: 16 GiB. Reserved 20 GiB, of which 2 are lost;
-// process 21 GiB of 24.
+// Live tensors at the peak: 4 GiB of parameters, 2 of gradients, 10 of activations: 16 GiB. Reserved 20 GiB, of which 2
+// are lost; process 21 GiB of 24.
 inline Report SampleReport() {
   constexpr Bytes kGiB = Bytes{1} << 30;
   DeviceReport d;

@@ -7,11 +7,14 @@
 namespace memcrest {
 namespace {
 
-std::string Text(const Report& report, const RenderOptions& options = {}) { return Renderers().Find("text")->render(report, options); }
+std::string Text(const Report& report, const RenderOptions& options = {}) {
+  return Renderers().Find("text")->render(report, options);
+}
 std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 TEST(TextReport, SaysTheAnswerFirstAndThenWhy) {
-  EXPECT_EQ(Text(SampleReport()), R"(peak 21.0 GiB of 24.0 GiB on rank 0, backward of model.layers.31.mlp: fits, 3.00 GiB free
+  EXPECT_EQ(Text(SampleReport()),
+            R"(peak 21.0 GiB of 24.0 GiB on rank 0, backward of model.layers.31.mlp: fits, 3.00 GiB free
 
 net.onnx  batch=8
 1,073,741,824 parameters (4.00 GiB), all trainable
@@ -55,8 +58,10 @@ TEST(TextReport, AJobThatDoesNotFitSaysByHowMuchAndWhere) {
   d.fits = false;
   d.breaks = BreakReport{"forward", "mm", "model.head", Bytes{2} << 30, Bytes{15} << 30};
   const std::string text = Text(report);
-  EXPECT_EQ(FirstLine(text), "peak 21.0 GiB of 20.0 GiB on rank 0, backward of model.layers.31.mlp: does not fit, 1.00 GiB too much");
-  EXPECT_NE(text.find("it breaks in forward of model.head (mm), asking for 2.00 GiB with 15.0 GiB in use\n"), std::string::npos);
+  EXPECT_EQ(FirstLine(text),
+            "peak 21.0 GiB of 20.0 GiB on rank 0, backward of model.layers.31.mlp: does not fit, 1.00 GiB too much");
+  EXPECT_NE(text.find("it breaks in forward of model.head (mm), asking for 2.00 GiB with 15.0 GiB in use\n"),
+            std::string::npos);
 }
 
 TEST(TextReport, ColoursOnlyOnRequest) {

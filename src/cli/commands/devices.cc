@@ -17,7 +17,8 @@ int ListDevices(Console& console) {
     const absl::StatusOr<Device> d = ParseDevice(name, text);
     if (!d.ok()) return Fail(absl::InternalError(d.status().message()), console);
     table.Row({d->name, HumanBytes(d->usable_bytes), HumanBytes(d->memory_bytes), d->compute_capability,
-               absl::StrCat(d->multiprocessors), absl::StrFormat("%.4g", d->bandwidth_gb_per_second), Rate(d->peak_tflops.bf16)});
+               absl::StrCat(d->multiprocessors), absl::StrFormat("%.4g", d->bandwidth_gb_per_second),
+               Rate(d->peak_tflops.bf16)});
   }
   console.out(table.Text());
   console.out("\nmemcrest devices NAME prints a profile with its sources; --device-file takes one of your own\n");

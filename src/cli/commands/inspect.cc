@@ -24,7 +24,9 @@ int RunInspect(const Arguments& arguments, Console& console) {
   options.nodes = arguments.Has("nodes");
   const std::string depth = arguments.Get("depth", "4");
   if (!absl::SimpleAtoi(depth, &options.depth) || options.depth < 0) {
-    return Fail(ToStatus(Problem{"E0104", absl::StrCat("\"", depth, "\" is not a number of levels"), "--depth", "", ""}), console);
+    return Fail(
+        ToStatus(Problem{"E0104", absl::StrCat("\"", depth, "\" is not a number of levels"), "--depth", "", ""}),
+        console);
   }
   const absl::StatusOr<onnx::Model> model = onnx::ReadFile(arguments.positional[0]);
   if (!model.ok()) return Fail(model.status(), console);
@@ -38,8 +40,8 @@ int RunInspect(const Arguments& arguments, Console& console) {
 }  // namespace
 
 void RegisterInspect(CommandRegistry& registry) {
-  registry.Add({"inspect", "inputs, free dimensions, parameters, modules and operators of a file", "MODEL.onnx", false, kOptions,
-                RunInspect, "memcrest inspect gpt2.onnx --depth 6 --parameters"});
+  registry.Add({"inspect", "inputs, free dimensions, parameters, modules and operators of a file", "MODEL.onnx", false,
+                kOptions, RunInspect, "memcrest inspect gpt2.onnx --depth 6 --parameters"});
 }
 
 }  // namespace memcrest

@@ -32,7 +32,8 @@ int RunOps(const Arguments& arguments, Console& console) {
   if (!found && !arguments.positional.empty()) {
     const std::string& name = arguments.positional[0];
     return Fail(ToStatus(Problem{"E0105", absl::StrCat("no operator \"", name, "\""), "command line",
-                                 "an operator without an entry saves its inputs and output", DidYouMean(name, names)}), console);
+                                 "an operator without an entry saves its inputs and output", DidYouMean(name, names)}),
+                console);
   }
   console.out(table.Text());
   return kFits;

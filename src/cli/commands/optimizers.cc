@@ -21,7 +21,8 @@ int RunOptimizers(const Arguments&, Console& console) {
 }  // namespace
 
 void RegisterOptimizers(CommandRegistry& registry) {
-  registry.Add({"optimizers", "the known optimizers with their state and temporaries", "", false, {}, RunOptimizers, ""});
+  registry.Add(
+      {"optimizers", "the known optimizers with their state and temporaries", "", false, {}, RunOptimizers, ""});
 }
 
 }  // namespace memcrest

@@ -76,8 +76,9 @@ int RunSimulate(const Arguments& arguments, Console& console) {
 }  // namespace
 
 void RegisterSimulate(CommandRegistry& registry) {
-  registry.Add({"simulate", "the peak memory of a training job, when it is reached and what fills it", "MODEL.onnx", true, kOptions,
-                RunSimulate, "memcrest simulate gpt2.onnx --bind batch=8,seq=1024 --precision amp-bf16 --device a100-80gb"});
+  registry.Add({"simulate", "the peak memory of a training job, when it is reached and what fills it", "MODEL.onnx",
+                true, kOptions, RunSimulate,
+                "memcrest simulate gpt2.onnx --bind batch=8,seq=1024 --precision amp-bf16 --device a100-80gb"});
 }
 
 }  // namespace memcrest

@@ -1,4 +1,5 @@
-// --format json: schema 1 (docs/JSON.md). The contract's fields come first and keep their order; further ones follow them.
+// --format json: schema 1 (docs/JSON.md). The contract's fields come first and keep their order; further ones follow
+// them.
 #include "src/memory/account.h"
 #include "src/report/json_writer.h"
 #include "src/report/renderer.h"

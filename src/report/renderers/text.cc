@@ -40,14 +40,15 @@ std::string Answer(const DeviceReport& d, const RenderOptions& options) {
                               : free < 0 ? absl::StrCat("does not fit, ", HumanBytes(-free), " too much")
                                          : std::string("does not fit");
   return absl::StrCat("peak ", HumanBytes(d.process), " of ", HumanBytes(d.capacity), " on ", Ranks(d), ", ",
-                      Place(d.peak.phase, d.peak.module), ": ", Painted(verdict, d.fits ? "1;32" : "1;31", options), "\n");
+                      Place(d.peak.phase, d.peak.module), ": ", Painted(verdict, d.fits ? "1;32" : "1;31", options),
+                      "\n");
 }
 
 std::string BreakLine(const DeviceReport& d) {
   if (!d.breaks) return "";
   const BreakReport& b = *d.breaks;
-  return absl::StrCat("it breaks in ", Place(b.phase, b.module), " (", b.op, "), asking for ", HumanBytes(b.requested), " with ",
-                      HumanBytes(b.allocated), " in use\n");
+  return absl::StrCat("it breaks in ", Place(b.phase, b.module), " (", b.op, "), asking for ", HumanBytes(b.requested),
+                      " with ", HumanBytes(b.allocated), " in use\n");
 }
 
 std::string Head(const Report& report) {
@@ -57,7 +58,8 @@ std::string Head(const Report& report) {
   const std::string trainable = report.trainable_count == report.parameter_count
                                     ? "all trainable" : absl::StrCat(Grouped(report.trainable_count), " trainable");
   std::string text = absl::StrCat("\n", report.model_file, bind.empty() ? "" : "  ", absl::StrJoin(bind, " "), "\n");
-  absl::StrAppend(&text, Grouped(report.parameter_count), " parameters (", HumanBytes(report.parameter_bytes), "), ", trainable, "\n");
+  absl::StrAppend(&text, Grouped(report.parameter_count), " parameters (", HumanBytes(report.parameter_bytes), "), ",
+                  trainable, "\n");
   if (!settings.empty()) absl::StrAppend(&text, Wrapped(absl::StrJoin(settings, ", "), 2), "\n");
   return text;
 }
@@ -69,9 +71,11 @@ std::string ThreeNumbers(const DeviceReport& d) {
     high += part.high;
   }
   TextTable table("lrl");
-  table.Row({"allocated", HumanBytes(d.peak.live.allocated), "live tensors in allocator blocks (max_memory_allocated)"});
+  table.Row(
+      {"allocated", HumanBytes(d.peak.live.allocated), "live tensors in allocator blocks (max_memory_allocated)"});
   table.Row({"reserved", HumanBytes(d.reserved),
-             absl::StrCat("the allocator's segments, ", HumanBytes(d.reserved - d.ideal_reserved), " lost to fragmentation")});
+             absl::StrCat("the allocator's segments, ", HumanBytes(d.reserved - d.ideal_reserved),
+                          " lost to fragmentation")});
   table.Row({"process", HumanBytes(d.process),
              absl::StrCat("as nvidia-smi shows: ", HumanBytes(low), " to ", HumanBytes(high))});
   return absl::StrCat("\n", table.Text());
@@ -99,8 +103,8 @@ std::string Categories(const DeviceReport& d) {
     table.Row({NameOf(static_cast<Category>(c)), HumanBytes(bytes[c]), Percent(bytes[c], d.peak.live.tensor),
                std::string(static_cast<size_t>(std::clamp<Bytes>(bar, 0, kBarWidth)), '#')});
   }
-  return absl::StrCat("\nlive tensors at the peak, ", HumanBytes(d.peak.live.tensor), " (", Place(d.peak.phase, d.peak.module),
-                      ", ", d.peak.op, ")\n", table.Text());
+  return absl::StrCat("\nlive tensors at the peak, ", HumanBytes(d.peak.live.tensor), " (",
+                      Place(d.peak.phase, d.peak.module), ", ", d.peak.op, ")\n", table.Text());
 }
 
 std::string Modules(const DeviceReport& d, size_t rows) {
@@ -117,7 +121,8 @@ std::string Tensors(const DeviceReport& d, size_t rows) {
   TextTable table("lrll");
   for (size_t i = 0; i < std::min(rows, d.top_tensors.size()); ++i) {
     const TensorRow& t = d.top_tensors[i];
-    table.Row({t.name, HumanBytes(t.bytes), NameOf(t.category), absl::StrCat(t.born_phase, t.op.empty() ? "" : ", ", t.op)});
+    table.Row(
+        {t.name, HumanBytes(t.bytes), NameOf(t.category), absl::StrCat(t.born_phase, t.op.empty() ? "" : ", ", t.op)});
   }
   return table.empty() ? "" : absl::StrCat("\nlargest tensors\n", table.Text());
 }
@@ -140,7 +145,8 @@ std::string Notes(const Report& report) {
     const std::string bytes = a.bytes == 0 ? "" : absl::StrCat(" (", HumanBytes(a.bytes), ")");
     absl::StrAppend(&text, "  ", Wrapped(absl::StrCat(a.code, " ", a.message, bytes), 8), "\n");
   }
-  if (!report.unknown_ops.empty()) absl::StrAppend(&text, "\noperators without a rule (inputs and output are assumed saved)\n");
+  if (!report.unknown_ops.empty())
+    absl::StrAppend(&text, "\noperators without a rule (inputs and output are assumed saved)\n");
   TextTable table("lrr");
   for (const UnknownOp& op : report.unknown_ops) {
     table.Row({op.op, absl::StrCat(op.count, op.count == 1 ? " time" : " times"), HumanBytes(op.bytes)});
@@ -155,8 +161,9 @@ std::string RenderText(const Report& report, const RenderOptions& options) {
   if (report.devices.empty()) return "nothing was simulated\n";
   const DeviceReport& d = report.devices[0];
   const size_t rows = options.verbose ? std::max(d.top_modules.size(), d.top_tensors.size()) : kShownRows;
-  return absl::StrCat(Answer(d, options), BreakLine(d), Head(report), ThreeNumbers(d), Phases(d),
-                      absl::StrCat(Categories(d), Modules(d, rows), Tensors(d, rows), OtherDevices(report), Notes(report)));
+  return absl::StrCat(
+      Answer(d, options), BreakLine(d), Head(report), ThreeNumbers(d), Phases(d),
+      absl::StrCat(Categories(d), Modules(d, rows), Tensors(d, rows), OtherDevices(report), Notes(report)));
 }
 
 }  // namespace

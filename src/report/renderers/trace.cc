@@ -1,5 +1,5 @@
-// --format trace: the Trace Event Format, which Perfetto and chrome://tracing open. One process for each device, with a counter
-// of live bytes by category and a slice for each phase. Time is logical: one microsecond an event of the step.
+// --format trace: the Trace Event Format, which Perfetto and chrome://tracing open. One process for each device, with a
+// counter of live bytes by category and a slice for each phase. Time is logical: one microsecond an event of the step.
 #include "src/memory/account.h"
 #include "src/report/json_writer.h"
 #include "src/report/renderer.h"
