@@ -1,11 +1,10 @@
 # Everything from outside, by find_package only.
 #
-# The library and the binary need Abseil, Boost (headers), CLI11 and nlohmann-json; only the tests need GoogleTest and ONNX.
+# The library and the binary need Abseil, Boost (headers) and CLI11; only the tests need GoogleTest and ONNX.
 find_package(Threads REQUIRED)
 find_package(absl REQUIRED)
 find_package(Boost REQUIRED CONFIG)
 find_package(CLI11 REQUIRED)
-find_package(nlohmann_json REQUIRED)
 
 if(MEMCREST_BUILD_TESTS)
   find_package(GTest REQUIRED)

@@ -2,6 +2,7 @@
 add_library(memcrest INTERFACE)
 add_library(memcrest::memcrest ALIAS memcrest)
 list(TRANSFORM MEMCREST_FOLDERS PREPEND memcrest_ OUTPUT_VARIABLE memcrest_folder_targets)
+list(REVERSE memcrest_folder_targets)  # as a linker wants them: users before what they use
 target_link_libraries(memcrest INTERFACE ${memcrest_folder_targets})
 
 if(EXISTS "${PROJECT_SOURCE_DIR}/src/cli/main.cc")

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "src/lift/call_merge.h"
 #include "src/lift/fx_build.h"
 #include "src/lift/fx_graph.h"
 #include "src/lift/fx_resolve.h"
@@ -79,6 +80,7 @@ absl::StatusOr<Network> LiftFx(const onnx::Model& model, const LiftOptions& opti
     builder.Add(static_cast<int>(i));
   }
   state.calls.Finish();
+  MergeSplitCalls(network);
   BindOutputs(state);
   NoteLost(state, resolver);
   state.params.Finish(state.reads);

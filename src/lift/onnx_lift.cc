@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "src/lift/call_merge.h"
 #include "src/lift/lifetimes.h"
 #include "src/lift/pattern.h"
 #include "src/lift/plain_ops.h"
@@ -37,6 +38,7 @@ class PlainLift {
       }
     }
     state_.calls.Finish();
+    MergeSplitCalls(net);
     for (const ValueId v : state_.view.graph().outputs) {
       const TensorId t = state_.Operand(v);
       if (t != kNone) net.outputs.push_back(t);

@@ -13,6 +13,18 @@ OnnxNames::OnnxNames(const onnx::Model& model) {
     if (absl::StrContains(t.name, "::")) continue;
     for (size_t dot = t.name.find('.'); dot != absl::string_view::npos; dot = t.name.find('.', dot + 1)) known_.insert(t.name.substr(0, dot));
   }
+  for (const absl::string_view path : known_) {
+    if (absl::StrContains(path, ".")) continue;
+    if (!root_.empty() && root_ != path) {
+      root_ = absl::string_view();
+      break;
+    }
+    root_ = path;
+  }
+}
+
+bool OnnxNames::IsBelowRoot(absl::string_view first_segment) const {
+  return !root_.empty() && first_segment != root_ && !IsModule(first_segment) && IsModule(absl::StrCat(root_, ".", first_segment));
 }
 
 absl::string_view OnnxNames::Keep(std::string text) {
@@ -37,6 +49,7 @@ const Scopes& OnnxNames::ScopesOf(absl::string_view node_name) {
       local.remove_prefix(previous.size() + 1);
     }
     previous = segment;
+    if (path.empty() && IsBelowRoot(local)) path = root_;
     absl::string_view full = Keep(path.empty() ? std::string(local) : absl::StrCat(path, ".", local));
     int repeat = 0;
     const size_t underscore = full.rfind('_');

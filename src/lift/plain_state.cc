@@ -92,7 +92,7 @@ void PlainState::EnterCall(const std::vector<TensorId>& in, absl::string_view op
   for (const TensorId t : in) {
     if (t == kNone || net.tensors[static_cast<size_t>(t)].role != Role::kParam) continue;
     reads = true;
-    position = position * 1000003 + static_cast<uint64_t>(t);
+    position = position * 1000003 + static_cast<uint64_t>(net.tensors[static_cast<size_t>(t)].param);
   }
   node.call = calls.Enter(names.ScopesOf(view.node(current).name), position, reads);
 }

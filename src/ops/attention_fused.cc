@@ -92,6 +92,8 @@ void FlashForward(Eager& rt, OpCall& call) {
   const Shape s = ShapeOf(call.in[kQ].meta(), call.in[kK].meta(), call.in[kV].meta());
   call.Out(0) = LikeLayout(rt, call.in[kQ].meta(), call.in[kQ].sizes());
   const Value lse = RowSums(rt, s, s.queries);
+  // With dropout the kernel replaces the state it made first.
+  const HiddenBlock replaced = rt.Hidden(call.attrs.Float(Key::kP) > 0 ? 2 * 8 : 0);
   const Value state = rt.Empty({2}, DType::kInt64), unused = rt.Empty({}, DType::kInt64);
   call.Save(rt, kOut, call.Out(0));
   call.Save(rt, kLse, lse);

@@ -138,7 +138,7 @@ class InputBinder {
       problems_->push_back({"E0406", absl::StrCat(name, " has ", input->shape.size(), " dimensions, not ", sizes.size()), where, "", ""});
       return;
     }
-    for (size_t d = 0; d < input->shape.size(); ++d) TakeDimension(*input, d, sizes[d], where);
+    for (size_t d = 0; input->has_shape && d < sizes.size(); ++d) TakeDimension(*input, d, sizes[d], where);
   }
 
   void TakeDimension(const onnx::Value& input, size_t d, int64_t size, const std::string& where) {

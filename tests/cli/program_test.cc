@@ -80,6 +80,13 @@ TEST(Program, AnUnknownFormatListsTheKnownOnes) {
   EXPECT_THAT(ran.err, HasSubstr("did you mean json?"));
 }
 
+TEST(Program, AnUnknownOptimizerSuggestsTheNearest) {
+  const Ran ran = RunWords({"simulate", "net.onnx", "--optimizer", "adamww"});
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("error E0105: unknown optimizer \"adamww\""));
+  EXPECT_THAT(ran.err, HasSubstr("did you mean adamw?"));
+}
+
 TEST(Program, RegistriesAreListed) {
   EXPECT_THAT(RunWords({"devices"}).out, HasSubstr("h100-80gb"));
   EXPECT_THAT(RunWords({"devices", "t4"}).out, HasSubstr("source:"));

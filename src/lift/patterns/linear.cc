@@ -10,6 +10,19 @@ bool Stored(const OnnxView& view, onnx::ValueId v, size_t rank) {
   return t != nullptr && IsFloating(t->dtype) && t->dims.size() == rank;
 }
 
+// Cut out of a stored tensor (a packed weight of several projections).
+bool CutOfStored(const OnnxView& view, onnx::ValueId v, size_t rank) {
+  for (int depth = 0; depth < 4; ++depth) {
+    const int n = view.Maker(v);
+    if (n < 0) return false;
+    const absl::string_view op = view.node(n).op_type;
+    if (op != "Slice" && op != "Split") return false;
+    v = view.In(n, 0);
+    if (Stored(view, v, rank)) return true;
+  }
+  return false;
+}
+
 std::optional<Match> MatchProduct(const OnnxView& view, int node) {
   const onnx::ValueId x = view.In(node, 0), w = view.In(node, 1);
   if (view.LiteralOf(x) != nullptr) return std::nullopt;
@@ -25,7 +38,7 @@ std::optional<Match> MatchProduct(const OnnxView& view, int node) {
     return m;
   }
   const int transpose = view.MakerOf(w, "Transpose");
-  if (transpose < 0 || !Stored(view, view.In(transpose, 0), 2)) return std::nullopt;
+  if (transpose < 0 || !(Stored(view, view.In(transpose, 0), 2) || CutOfStored(view, view.In(transpose, 0), 2))) return std::nullopt;
   m.in[1] = view.In(transpose, 0);
   if (view.UsedOnce(w)) m.nodes.push_back(transpose);
   return m;
@@ -33,7 +46,7 @@ std::optional<Match> MatchProduct(const OnnxView& view, int node) {
 
 std::optional<Match> MatchBiased(const OnnxView& view, int node) {
   const auto [product, bias] = Split(view, node, "MatMul");
-  if (product < 0 || !Stored(view, bias, 1)) return std::nullopt;
+  if (product < 0 || !(Stored(view, bias, 1) || CutOfStored(view, bias, 1))) return std::nullopt;
   std::optional<Match> m = MatchProduct(view, product);
   if (!m.has_value()) return std::nullopt;
   m->in.push_back(bias);
