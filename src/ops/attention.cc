@@ -37,7 +37,8 @@ bool AlignedTo8(const Value& mask) {
   return std::all_of(mask.strides().begin(), mask.strides().end() - 1, [](int64_t s) { return s % 8 == 0; });
 }
 
-// The memory-efficient kernel reads the mask in groups of 8: other masks are padded into a copy and sliced back; then expanded.
+// The memory-efficient kernel reads the mask in groups of 8: other masks are padded into a copy and sliced back; then
+// expanded.
 Value EfficientMask(Eager& rt, const Value& mask, const Value& query, const Value& key) {
   if (!mask) return mask;
   const int64_t keys = mask.size(-1);
@@ -61,20 +62,34 @@ Value Batched(Eager& rt, const Value& v) {
 
 void Attention(Eager& rt, OpCall& call) {
   const bool single = call.in[0].rank() == 3;
-  absl::InlinedVector<Value, 4> in = {Batched(rt, call.in[0]), Batched(rt, call.in[1]), Batched(rt, call.in[2]), Value()};
+  absl::InlinedVector<Value, 4> in = {Batched(rt, call.in[0]), Batched(rt, call.in[1]), Batched(rt, call.in[2]),
+                                      Value()};
   const Value given = call.Has(3) ? call.in[3] : Value();
   const bool trains = rt.grad_enabled() && (in[0].requires_grad() || in[1].requires_grad() || in[2].requires_grad());
-  const AttentionBackend backend = ChooseBackend(
-      rt.device(), {.query = in[0], .key = in[1], .value = in[2], .masked = static_cast<bool>(given),
-                    .mask_trains = given && rt.grad_enabled() && given.requires_grad(), .trains = trains,
-                    .causal = call.attrs.Bool(Key::kCausal), .dropout = call.attrs.Float(Key::kP)});
+  const AttentionBackend backend =
+      ChooseBackend(rt.device(), {.query = in[0],
+                                  .key = in[1],
+                                  .value = in[2],
+                                  .masked = static_cast<bool>(given),
+                                  .mask_trains = given && rt.grad_enabled() && given.requires_grad(),
+                                  .trains = trains,
+                                  .causal = call.attrs.Bool(Key::kCausal),
+                                  .dropout = call.attrs.Float(Key::kP)});
   const Value mask = FloatMask(rt, given, in[0].dtype());
   in[3] = backend == AttentionBackend::kEfficient ? EfficientMask(rt, mask, in[0], in[1]) : mask;
   switch (backend) {
-    case AttentionBackend::kCudnn: call.Out(0) = rt.Run(Op("_scaled_dot_product_cudnn_attention"), in, call.attrs)[0]; break;
-    case AttentionBackend::kFlash: call.Out(0) = Flash(rt, call, in); break;
-    case AttentionBackend::kEfficient: call.Out(0) = rt.Run(Op("_scaled_dot_product_efficient_attention"), in, call.attrs)[0]; break;
-    case AttentionBackend::kMath: call.Out(0) = rt.Run(Op("_scaled_dot_product_attention_math"), in, call.attrs)[0]; break;
+    case AttentionBackend::kCudnn:
+      call.Out(0) = rt.Run(Op("_scaled_dot_product_cudnn_attention"), in, call.attrs)[0];
+      break;
+    case AttentionBackend::kFlash:
+      call.Out(0) = Flash(rt, call, in);
+      break;
+    case AttentionBackend::kEfficient:
+      call.Out(0) = rt.Run(Op("_scaled_dot_product_efficient_attention"), in, call.attrs)[0];
+      break;
+    case AttentionBackend::kMath:
+      call.Out(0) = rt.Run(Op("_scaled_dot_product_attention_math"), in, call.attrs)[0];
+      break;
   }
   if (single) {
     const Dims sizes(call.Out(0).sizes().begin() + 1, call.Out(0).sizes().end());
@@ -85,8 +100,12 @@ void Attention(Eager& rt, OpCall& call) {
 }  // namespace
 
 void RegisterAttention(OpRegistry& registry) {
-  registry.Add({.name = "scaled_dot_product_attention", .forward = Attention, .autocast = Autocast::kLower, .composite = true,
-                .random = true, .doc = "one of four kernels, by device, types, mask, dropout and head size"});
+  registry.Add({.name = "scaled_dot_product_attention",
+                .forward = Attention,
+                .autocast = Autocast::kLower,
+                .composite = true,
+                .random = true,
+                .doc = "one of four kernels, by device, types, mask, dropout and head size"});
 }
 
 }  // namespace memcrest

@@ -12,7 +12,8 @@ bool HalfPrecision(const AttentionRequest& r) { return IsLowPrecision(r.query.dt
 bool CudnnRuns(const KernelDevice& device, const AttentionRequest& r) {
   const int64_t head = HeadSize(r);
   const bool head_fits = head % 8 == 0 && (head <= 128 || (head == 256 && device.sm >= 90 && device.sm < 100));
-  return device.sm >= 80 && HalfPrecision(r) && head_fits && r.value.size(-1) % 8 == 0 && r.dropout == 0 && !r.mask_trains && r.key.size(-2) > 1;
+  return device.sm >= 80 && HalfPrecision(r) && head_fits && r.value.size(-1) % 8 == 0 && r.dropout == 0 &&
+         !r.mask_trains && r.key.size(-2) > 1;
 }
 
 bool FlashRuns(const KernelDevice& device, const AttentionRequest& r) {
@@ -32,7 +33,8 @@ int64_t EfficientAlignment(const KernelDevice& device, DType dtype) {
 
 bool EfficientRuns(const KernelDevice& device, const AttentionRequest& r) {
   const DType dtype = r.query.dtype();
-  if (dtype != DType::kFloat32 && dtype != DType::kFloat16 && !(dtype == DType::kBFloat16 && device.sm >= 80)) return false;
+  if (dtype != DType::kFloat32 && dtype != DType::kFloat16 && !(dtype == DType::kBFloat16 && device.sm >= 80))
+    return false;
   const int64_t alignment = EfficientAlignment(device, dtype);
   return HeadSize(r) % alignment == 0 && r.value.size(-1) % alignment == 0;
 }

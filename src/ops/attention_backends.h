@@ -1,4 +1,5 @@
-// Which kernel scaled_dot_product_attention runs, as PyTorch 2.14 chooses it (aten/src/ATen/native/transformers/cuda/sdp_utils.cpp).
+// Which kernel scaled_dot_product_attention runs, as PyTorch 2.14 chooses it
+// (aten/src/ATen/native/transformers/cuda/sdp_utils.cpp).
 //
 // Takes: queries, keys, values [B, H, S, D], what is asked of them, the device.  Gives: a backend.
 // A backend asked for by the job (--attention) is taken where it can run, the usual order applies otherwise.

@@ -1,7 +1,8 @@
 // The fused attention kernels: cuDNN, flash and memory-efficient (aten/src/ATen/native/transformers/cuda/attention.cu,
 // attention_backward.cu, flash_attn/flash_api.cpp, mem_eff_attention/kernel_backward.h, cudnn/MHA.cpp).
 //
-// All save q, k, v, the result, the logsumexp of every row (float32) and the random state; cuDNN and memory-efficient the mask too.
+// All save q, k, v, the result, the logsumexp of every row (float32) and the random state; cuDNN and memory-efficient
+// the mask too.
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -50,7 +51,8 @@ Value SequenceFirst(Eager& rt, const Dims& sizes, DType dtype) {
   return rt.EmptyStrided(sizes, strides, dtype);
 }
 bool IsSequenceFirst(const Meta& m) {
-  return IsContiguous(*MakeMeta({m.sizes[0], m.sizes[2], m.sizes[1], m.sizes[3]}, {m.strides[0], m.strides[2], m.strides[1], m.strides[3]}, m.dtype));
+  return IsContiguous(*MakeMeta({m.sizes[0], m.sizes[2], m.sizes[1], m.sizes[3]},
+                                {m.strides[0], m.strides[2], m.strides[1], m.strides[3]}, m.dtype));
 }
 Bytes SequenceFirstCopy(const Value& v) { return IsSequenceFirst(v.meta()) ? 0 : v.bytes(); }
 
@@ -76,7 +78,8 @@ void CudnnForward(Eager& rt, OpCall& call) {
 void CudnnBackward(Eager& rt, GradCall& grad) {
   const Value &q = grad.Saved(kQ), &k = grad.Saved(kK), &v = grad.Saved(kV);
   const Shape s = ShapeOf(q.meta(), k.meta(), v.meta());
-  Value dq = LikeLayout(rt, q.meta(), q.sizes()), dk = LikeLayout(rt, k.meta(), k.sizes()), dv = LikeLayout(rt, v.meta(), v.sizes());
+  Value dq = LikeLayout(rt, q.meta(), q.sizes()), dk = LikeLayout(rt, k.meta(), k.sizes()),
+        dv = LikeLayout(rt, v.meta(), v.sizes());
   const HiddenBlock arrived = rt.Hidden(IsDense(grad.Grad()) ? 0 : grad.Grad().bytes());
   // The query's gradient is summed in float32, next to the row sums of gradient times result.
   const HiddenBlock workspace = rt.Hidden(s.batch * s.heads * s.queries * (s.head + 1) * kFloat);
@@ -104,8 +107,10 @@ void FlashForward(Eager& rt, OpCall& call) {
 void FlashBackward(Eager& rt, GradCall& grad) {
   const Value &q = grad.Saved(kQ), &k = grad.Saved(kK), &v = grad.Saved(kV);
   const Shape s = ShapeOf(q.meta(), k.meta(), v.meta());
-  const HiddenBlock arrived = rt.Hidden(SequenceFirstCopy(grad.Grad())), result = rt.Hidden(SequenceFirstCopy(grad.Saved(kOut)));
-  Value dq = LikeLayout(rt, q.meta(), q.sizes()), dk = LikeLayout(rt, k.meta(), k.sizes()), dv = LikeLayout(rt, v.meta(), v.sizes());
+  const HiddenBlock arrived = rt.Hidden(SequenceFirstCopy(grad.Grad())),
+                    result = rt.Hidden(SequenceFirstCopy(grad.Saved(kOut)));
+  Value dq = LikeLayout(rt, q.meta(), q.sizes()), dk = LikeLayout(rt, k.meta(), k.sizes()),
+        dv = LikeLayout(rt, v.meta(), v.sizes());
   const int64_t rows = s.batch * s.heads * RoundUp(s.queries, 128), head = RoundUp(s.head, s.head <= 128 ? 32 : 64);
   const HiddenBlock row_sums = rt.Hidden(rows * kFloat), dq_accumulator = rt.Hidden(rows * head * kFloat);
   // Grouped keys: per-query-head gradients first, then summed over the group.
@@ -148,8 +153,9 @@ void EfficientForward(Eager& rt, OpCall& call) {
   call.Save(rt, kOffset, offset);
 }
 
-// The kernel's float32 staging (AttentionBackwardKernel::Params::workspace_size): the query's gradient by blocks of rows and
-// columns, each with a 16-byte lock; for large heads in half precision also the keys' and values', once per split of the keys.
+// The kernel's float32 staging (AttentionBackwardKernel::Params::workspace_size): the query's gradient by blocks of
+// rows and columns, each with a 16-byte lock; for large heads in half precision also the keys' and values', once per
+// split of the keys.
 Bytes EfficientWorkspace(const KernelDevice& device, DType dtype, const Shape& s) {
   const bool half = IsLowPrecision(dtype), small = s.head <= 64 || (device.sm < 80 && !half);
   const int64_t rows = small ? 64 : 128, columns = !small && s.head <= kMaxHead && half && device.sm >= 80 ? 128 : 64;
@@ -180,7 +186,8 @@ void EfficientBackward(Eager& rt, GradCall& grad) {
   grad.Set(kK, SequenceFirst(rt, k.sizes(), k.dtype()));
   grad.Set(kV, SequenceFirst(rt, v.sizes(), v.dtype()));
   if (grad.Need(kMask)) {
-    const Dims padded = {s.batch, s.heads, s.queries, RoundUp(s.keys, kBiasAlign)}, sizes = {s.batch, s.heads, s.queries, s.keys};
+    const Dims padded = {s.batch, s.heads, s.queries, RoundUp(s.keys, kBiasAlign)},
+               sizes = {s.batch, s.heads, s.queries, s.keys};
     const Value bias = rt.Empty(padded, q.dtype());
     grad.Set(kMask, rt.View(bias, sizes, bias.strides()));
   }
@@ -194,10 +201,17 @@ void EfficientBackward(Eager& rt, GradCall& grad) {
 
 void RegisterAttentionFused(OpRegistry& registry) {
   const auto add = [&](const char* name, ForwardFn forward, BackwardFn backward, const char* doc) {
-    registry.Add({.name = name, .forward = forward, .backward = backward, .autocast = Autocast::kLower, .random = true, .doc = doc});
+    registry.Add({.name = name,
+                  .forward = forward,
+                  .backward = backward,
+                  .autocast = Autocast::kLower,
+                  .random = true,
+                  .doc = doc});
   };
-  add("_scaled_dot_product_cudnn_attention", CudnnForward, CudnnBackward, "saves q, k, v, mask, result, logsumexp [B,H,S,1]");
-  add("_scaled_dot_product_flash_attention", FlashForward, FlashBackward, "saves q, k, v (padded to 8), result, logsumexp [B,H,S]");
+  add("_scaled_dot_product_cudnn_attention", CudnnForward, CudnnBackward,
+      "saves q, k, v, mask, result, logsumexp [B,H,S,1]");
+  add("_scaled_dot_product_flash_attention", FlashForward, FlashBackward,
+      "saves q, k, v (padded to 8), result, logsumexp [B,H,S]");
   add("_scaled_dot_product_efficient_attention", EfficientForward, EfficientBackward,
       "saves q, k, v, expanded mask, result, logsumexp [B,H,S up to 32]");
 }

@@ -1,6 +1,7 @@
 // Attention of plain operators: the backend for what no fused kernel takes (_scaled_dot_product_attention_math).
 //
-// Half precision runs in float32. q and k^T are scaled before their product and saved scaled; the softmax's result is saved.
+// Half precision runs in float32. q and k^T are scaled before their product and saved scaled; the softmax's result is
+// saved.
 #include <cmath>
 #include <utility>
 
@@ -24,7 +25,8 @@ Value Repeated(Eager& rt, const Value& v, int64_t heads) {
   spread[axis + 1] = times;
   flat[axis] = groups * times;
   const Value viewed = rt.Call("view", {v}, {{Key::kSizes, grouped}}, &grouped);
-  return rt.Call("reshape", {rt.Call("expand", {viewed}, {{Key::kSizes, spread}}, &spread)}, {{Key::kSizes, flat}}, &flat);
+  return rt.Call("reshape", {rt.Call("expand", {viewed}, {{Key::kSizes, spread}}, &spread)}, {{Key::kSizes, flat}},
+                 &flat);
 }
 
 Value Transposed(Eager& rt, const Value& v) {
@@ -82,9 +84,15 @@ void SafeSoftmaxBackward(Eager& rt, GradCall& grad) {
 }  // namespace
 
 void RegisterAttentionMath(OpRegistry& registry) {
-  registry.Add({.name = "_scaled_dot_product_attention_math", .forward = MathForward, .composite = true, .random = true,
+  registry.Add({.name = "_scaled_dot_product_attention_math",
+                .forward = MathForward,
+                .composite = true,
+                .random = true,
                 .doc = "matmul, mask, softmax, dropout, matmul in float32"});
-  registry.Add({.name = "_safe_softmax", .forward = SafeSoftmaxForward, .backward = SafeSoftmaxBackward, .doc = "saves its result"});
+  registry.Add({.name = "_safe_softmax",
+                .forward = SafeSoftmaxForward,
+                .backward = SafeSoftmaxBackward,
+                .doc = "saves its result"});
 }
 
 }  // namespace memcrest

@@ -1,8 +1,9 @@
-// batch_norm: cuDNN's kernel for float32 and for float16 with float32 weights, the native one otherwise; instance_norm on top.
+// batch_norm: cuDNN's kernel for float32 and for float16 with float32 weights, the native one otherwise; instance_norm
+// on top.
 //
-// Saves input (row-major or channels_last copy for cuDNN), weight, running statistics, and the batch statistics it makes.
-// Source: aten/src/ATen/native/Normalization.cpp, cudnn/BatchNorm.cpp, cuda/Normalization.cuh. cuDNN's reserve is empty for the
-// plain (not fused) batch norm.
+// Saves input (row-major or channels_last copy for cuDNN), weight, running statistics, and the batch statistics it
+// makes. Source: aten/src/ATen/native/Normalization.cpp, cudnn/BatchNorm.cpp, cuda/Normalization.cuh. cuDNN's reserve
+// is empty for the plain (not fused) batch norm.
 #include <algorithm>
 #include <utility>
 
@@ -25,7 +26,8 @@ bool Training(const Attrs& attrs, bool has_running) { return attrs.Bool(Key::kTr
 
 // Does the native kernel treat channels as the innermost dimension?
 bool NativeChannelsLast(const Meta& x) {
-  return (x.sizes.size() == 2 && IsContiguous(x)) || (!IsContiguous(x) && SuggestsChannelsLast(x) && ContiguousIn(x, true));
+  return (x.sizes.size() == 2 && IsContiguous(x)) ||
+         (!IsContiguous(x) && SuggestsChannelsLast(x) && ContiguousIn(x, true));
 }
 
 int64_t LastPow2(int64_t n) {
@@ -34,8 +36,8 @@ int64_t LastPow2(int64_t n) {
   return std::max<int64_t>(1, p);
 }
 
-// Scratch of the cooperative channels-last reductions: `values` floats per channel and block row, if more than one block row
-// is launched (flexible_launch_configs).
+// Scratch of the cooperative channels-last reductions: `values` floats per channel and block row, if more than one
+// block row is launched (flexible_launch_configs).
 Bytes StagingBytes(const Meta& x, int64_t values) {
   constexpr int64_t kBlock = 512, kPerThread = 16, kMaxRows = 128, kTile = 32;
   const int64_t channels = std::max<int64_t>(1, x.sizes[1]), rows = x.elements / channels;
@@ -93,7 +95,8 @@ void NativeBackward(Eager& rt, GradCall& grad, const Meta& x) {
   const Meta& g = grad.Grad().meta();
   if (NativeChannelsLast(x) && IsDense(g)) return InnerBackward(rt, grad, x);
   const bool strided = !IsContiguous(x) && !NativeChannelsLast(x);
-  const HiddenBlock first = rt.Hidden(strided ? grad.Saved(kX).bytes() : 0), second = rt.Hidden(strided ? grad.Grad().bytes() : 0);
+  const HiddenBlock first = rt.Hidden(strided ? grad.Saved(kX).bytes() : 0),
+                    second = rt.Hidden(strided ? grad.Grad().bytes() : 0);
   if (grad.Need(kX)) grad.Set(kX, strided ? rt.Empty(x.sizes, x.dtype) : rt.EmptyLike(x));
   if (grad.Need(kW)) grad.Set(kW, rt.EmptyLike(grad.In(kW)));
   if (grad.Need(2)) grad.Set(2, rt.EmptyLike(grad.In(2)));
@@ -103,7 +106,8 @@ void BatchNormBackward(Eager& rt, GradCall& grad) {
   const Meta& x = grad.Saved(kX).meta();
   const Value& w = grad.Saved(kW);
   const bool has_running = static_cast<bool>(grad.Saved(kMean));
-  if (!UsesCudnn(x, w ? &w.meta() : nullptr) || !Training(grad.attrs(), has_running)) return NativeBackward(rt, grad, x);
+  if (!UsesCudnn(x, w ? &w.meta() : nullptr) || !Training(grad.attrs(), has_running))
+    return NativeBackward(rt, grad, x);
   const Value g = AsFormat(rt, grad.Grad(), SuggestsChannelsLast(x));
   // cuDNN always computes all three.
   Value dx = rt.EmptyStrided(x.sizes, StridesIn(x.sizes, SuggestsChannelsLast(x)), x.dtype);
@@ -138,9 +142,14 @@ void InstanceNorm(Eager& rt, OpCall& call) {
 }  // namespace
 
 void RegisterBatchNorm(OpRegistry& registry) {
-  registry.Add({.name = "batch_norm", .forward = BatchNormForward, .backward = BatchNormBackward,
+  registry.Add({.name = "batch_norm",
+                .forward = BatchNormForward,
+                .backward = BatchNormBackward,
                 .doc = "saves input, weight, running and batch statistics"});
-  registry.Add({.name = "instance_norm", .forward = InstanceNorm, .composite = true, .doc = "batch_norm of one sample with N*C channels"});
+  registry.Add({.name = "instance_norm",
+                .forward = InstanceNorm,
+                .composite = true,
+                .doc = "batch_norm of one sample with N*C channels"});
 }
 
 }  // namespace memcrest

@@ -1,8 +1,9 @@
-// Convolutions of one to three dimensions, plain, grouped, depthwise and transposed, as cuDNN and the native depthwise kernels
-// run them (aten/src/ATen/native/Convolution.cpp, cudnn/ConvShared.cpp). cuDNN's workspaces are not here: they depend on its choice.
+// Convolutions of one to three dimensions, plain, grouped, depthwise and transposed, as cuDNN and the native depthwise
+// kernels run them (aten/src/ATen/native/Convolution.cpp, cudnn/ConvShared.cpp). cuDNN's workspaces are not here: they
+// depend on its choice.
 //
-// Saves input and weight. Both directions work in one memory format: channels_last as soon as input or weight is; what differs
-// is copied inside the kernel.
+// Saves input and weight. Both directions work in one memory format: channels_last as soon as input or weight is; what
+// differs is copied inside the kernel.
 #include <algorithm>
 #include <utility>
 
@@ -20,7 +21,8 @@ Dims ResultSizes(const Attrs& attrs, DimSpan x, DimSpan w) {
   Dims sizes(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(first));
   sizes.back() = transposed ? w[1] * attrs.Int(Key::kGroups, 1) : w[0];
   for (size_t i = 0; i < spatial; ++i) {
-    const int64_t stride = std::max<int64_t>(1, WindowItem(attrs, Key::kStride, i, 1)), pad = WindowItem(attrs, Key::kPadding, i, 0);
+    const int64_t stride = std::max<int64_t>(1, WindowItem(attrs, Key::kStride, i, 1)),
+                  pad = WindowItem(attrs, Key::kPadding, i, 0);
     const int64_t reach = WindowItem(attrs, Key::kDilation, i, 1) * (w[i + 2] - 1) + 1, in = x[first + i];
     sizes.push_back(transposed ? (in - 1) * stride - 2 * pad + reach + WindowItem(attrs, Key::kOutputPadding, i, 0)
                                : std::max<int64_t>(0, (in + 2 * pad - reach) / stride + 1));
@@ -39,7 +41,8 @@ Plan PlanOf(const Attrs& attrs, const Meta& x, const Meta& w) {
   plan.channels_last = x.sizes.size() == w.sizes.size() && (SuggestsChannelsLast(x) || SuggestsChannelsLast(w));
   plan.line = w.sizes.size() == 3;
   const int64_t groups = attrs.Int(Key::kGroups, 1), channels = x.sizes[x.sizes.size() + 1 - w.sizes.size()];
-  plan.native_depthwise = w.sizes.size() <= 4 && !plan.channels_last && !attrs.Bool(Key::kTransposed) && groups > 1 && groups == channels;
+  plan.native_depthwise =
+      w.sizes.size() <= 4 && !plan.channels_last && !attrs.Bool(Key::kTransposed) && groups > 1 && groups == channels;
   return plan;
 }
 
@@ -77,7 +80,8 @@ void InputAndWeight(Eager& rt, GradCall& grad, const Plan& plan) {
 
 void ConvolutionBackward(Eager& rt, GradCall& grad) {
   const Plan plan = PlanOf(grad.attrs(), grad.Saved(0).meta(), grad.Saved(1).meta());
-  HiddenBlock input = rt.Hidden(grad.Need(0) || grad.Need(1) ? FormatCopyBytes(grad.Saved(0).meta(), plan.channels_last) : 0);
+  HiddenBlock input =
+      rt.Hidden(grad.Need(0) || grad.Need(1) ? FormatCopyBytes(grad.Saved(0).meta(), plan.channels_last) : 0);
   InputAndWeight(rt, grad, plan);
   if (!plan.line) input = HiddenBlock();
   if (!grad.Need(2)) return;
@@ -92,7 +96,10 @@ void ConvolutionBackward(Eager& rt, GradCall& grad) {
 }  // namespace
 
 void RegisterConvolution(OpRegistry& registry) {
-  registry.Add({.name = "convolution", .forward = ConvolutionForward, .backward = ConvolutionBackward, .autocast = Autocast::kLower,
+  registry.Add({.name = "convolution",
+                .forward = ConvolutionForward,
+                .backward = ConvolutionBackward,
+                .autocast = Autocast::kLower,
                 .doc = "saves input and weight if anything needs a gradient"});
 }
 

@@ -13,7 +13,7 @@
 namespace memcrest {
 namespace {
 
-constexpr int kLabels = 53;      // A-Z, a-z, and the ellipsis
+constexpr int kLabels = 53;  // A-Z, a-z, and the ellipsis
 constexpr int kEllipsis = 52;
 
 struct Labels {
@@ -77,7 +77,8 @@ Order OrderOf(const Labels& labels, absl::Span<const Value> in) {
   for (size_t i = 0; i < labels.operands.size() && i < in.size(); ++i) {
     for (const int l : labels.operands[i]) {
       used[static_cast<size_t>(l)] = true;
-      if (l == kEllipsis) order.dots = std::max(order.dots, in[i].rank() - static_cast<int>(labels.operands[i].size()) + 1);
+      if (l == kEllipsis)
+        order.dots = std::max(order.dots, in[i].rank() - static_cast<int>(labels.operands[i].size()) + 1);
     }
   }
   const auto give = [&](int l) {
@@ -152,7 +153,8 @@ Value Pair(Eager& rt, Value a, Value b, const std::vector<bool>& summed) {
   a = Summed(rt, a, only_a);
   b = Summed(rt, b, only_b);
   Split s = SplitOf(a, b, summed);
-  if (!s.left.empty() && !s.right.empty() && s.right.back() < s.left.front()) {  // the product already lies in the wanted order
+  if (!s.left.empty() && !s.right.empty() &&
+      s.right.back() < s.left.front()) {  // the product already lies in the wanted order
     std::swap(a, b);
     std::swap(s.left, s.right);
     std::swap(s.left_size, s.right_size);
@@ -165,8 +167,10 @@ Value Pair(Eager& rt, Value a, Value b, const std::vector<bool>& summed) {
     const bool one = summed[static_cast<size_t>(d)];
     sizes.push_back(one ? 1 : std::max(a.size(d), b.size(d)));
   }
-  const Value left = Reshaped(rt, Permuted(rt, a, Joined({&s.both, &s.left, &s.sum, &s.right})), {s.both_size, s.left_size, s.sum_size});
-  const Value right = Reshaped(rt, Permuted(rt, b, Joined({&s.both, &s.sum, &s.right, &s.left})), {s.both_size, s.sum_size, s.right_size});
+  const Value left = Reshaped(rt, Permuted(rt, a, Joined({&s.both, &s.left, &s.sum, &s.right})),
+                              {s.both_size, s.left_size, s.sum_size});
+  const Value right = Reshaped(rt, Permuted(rt, b, Joined({&s.both, &s.sum, &s.right, &s.left})),
+                               {s.both_size, s.sum_size, s.right_size});
   return Permuted(rt, Reshaped(rt, rt.Call("bmm", {left, right}), sizes, "view"), back);
 }
 
@@ -196,13 +200,18 @@ void Einsum(Eager& rt, OpCall& call) {
   }
   Dims rest, sizes(ops[0].sizes().begin(), ops[0].sizes().begin() + order.result_rank);
   for (int d = order.result_rank; d < order.rank; ++d) rest.push_back(d);
-  call.Out(0) = rest.empty() ? ops[0] : pairs ? Reshaped(rt, ops[0], sizes, "view") : Reshaped(rt, Summed(rt, ops[0], rest), sizes, "view");
+  call.Out(0) = rest.empty() ? ops[0]
+                : pairs      ? Reshaped(rt, ops[0], sizes, "view")
+                             : Reshaped(rt, Summed(rt, ops[0], rest), sizes, "view");
 }
 
 }  // namespace
 
 void RegisterEinsum(OpRegistry& registry) {
-  registry.Add({.name = "einsum", .forward = Einsum, .autocast = Autocast::kLower, .composite = true,
+  registry.Add({.name = "einsum",
+                .forward = Einsum,
+                .autocast = Autocast::kLower,
+                .composite = true,
                 .doc = "bmm on permuted and reshaped operands (copies where not viewable are saved)"});
 }
 

@@ -19,8 +19,8 @@ int BitLength(int64_t n) {
   return bits;
 }
 
-// Scratch of cub's radix sort of n pairs with keys below `limit`: alternate buffers when more than one pass of 8 bits is needed,
-// look-back state per tile of 4608 items, histograms.
+// Scratch of cub's radix sort of n pairs with keys below `limit`: alternate buffers when more than one pass of 8 bits
+// is needed, look-back state per tile of 4608 items, histograms.
 Bytes SortScratch(int64_t n, int64_t limit, int64_t key, int64_t item) {
   constexpr int64_t kTile = 4608, kPerTile = 1024, kPerPass = 2048, kAlign = 256, kSlack = 511;
   const int64_t passes = CeilDiv(std::max(BitLength(limit), 1), 8);
@@ -35,9 +35,7 @@ Value SegmentedSum(Eager& rt, const Meta& table, int64_t n, int64_t index) {
   Value result = rt.Empty(table.sizes, table.dtype);
   const int64_t rows = table.sizes[0], width = table.sizes[1], segments = std::min(n, rows);
   const HiddenBlock offsets = rt.Hidden(n * index), count = rt.Hidden(index);
-  {
-    const HiddenBlock keys = rt.Hidden(n * index), scratch = rt.Hidden(kScanScratch);
-  }
+  { const HiddenBlock keys = rt.Hidden(n * index), scratch = rt.Hidden(kScanScratch); }
   const HiddenBlock partials = rt.Hidden(segments * index), first = rt.Hidden(segments * index);
   { const HiddenBlock scratch = rt.Hidden(kScanScratch); }
   const HiddenBlock total = rt.Hidden(index);
@@ -51,9 +49,7 @@ Value SegmentedSum(Eager& rt, const Meta& table, int64_t n, int64_t index) {
 
 Value SortedSum(Eager& rt, const Meta& table, int64_t n, int64_t index) {
   const HiddenBlock sorted = rt.Hidden(n * index), original = rt.Hidden(n * index);
-  {
-    const HiddenBlock range = rt.Hidden(n * index), scratch = rt.Hidden(SortScratch(n, table.sizes[0], index, index));
-  }
+  { const HiddenBlock range = rt.Hidden(n * index), scratch = rt.Hidden(SortScratch(n, table.sizes[0], index, index)); }
   return SegmentedSum(rt, table, n, index);
 }
 
@@ -71,7 +67,8 @@ void EmbeddingBackward(Eager& rt, GradCall& grad) {
   const HiddenBlock contiguous = rt.Hidden(IsContiguous(grad.Grad()) ? 0 : grad.Grad().bytes());
   const int64_t n = indices.elements();
   const Meta& table = grad.In(0);
-  grad.Set(0, n <= kDirectIndices ? rt.Zeros(table.sizes, table.dtype) : SortedSum(rt, table, n, BytesOf(indices.dtype())));
+  grad.Set(
+      0, n <= kDirectIndices ? rt.Zeros(table.sizes, table.dtype) : SortedSum(rt, table, n, BytesOf(indices.dtype())));
 }
 
 // ---- embedding_bag(table, indices, offsets?): sums, means or maxima of bags
@@ -103,8 +100,11 @@ void EmbeddingBagBackward(Eager& rt, GradCall& grad) {
 }  // namespace
 
 void RegisterEmbedding(OpRegistry& registry) {
-  registry.Add({.name = "embedding", .forward = EmbeddingForward, .backward = EmbeddingBackward, .doc = "saves the indices"});
-  registry.Add({.name = "embedding_bag", .forward = EmbeddingBagForward, .backward = EmbeddingBagBackward,
+  registry.Add(
+      {.name = "embedding", .forward = EmbeddingForward, .backward = EmbeddingBackward, .doc = "saves the indices"});
+  registry.Add({.name = "embedding_bag",
+                .forward = EmbeddingBagForward,
+                .backward = EmbeddingBagBackward,
                 .doc = "saves indices, offsets, each index's bag and the bags' sizes (maxima: the winners)"});
 }
 

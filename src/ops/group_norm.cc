@@ -50,7 +50,10 @@ void GroupNormBackward(Eager& rt, GradCall& grad) {
 }  // namespace
 
 void RegisterGroupNorm(OpRegistry& registry) {
-  registry.Add({.name = "group_norm", .forward = GroupNormForward, .backward = GroupNormBackward, .autocast = Autocast::kFloat32,
+  registry.Add({.name = "group_norm",
+                .forward = GroupNormForward,
+                .backward = GroupNormBackward,
+                .autocast = Autocast::kFloat32,
                 .doc = "saves input, weight, mean and reciprocal deviation per group"});
 }
 

@@ -73,7 +73,8 @@ void NormBackward(Eager& rt, GradCall& grad) {
     if (grad.Need(i)) grad.Set(i, rt.Empty(grad.In(i).sizes, grad.In(i).dtype));
   }
   const HiddenBlock arrived = rt.Hidden(CopyBytes(grad.Grad()));
-  if (rows > kManyRows && width / kWarp < rt.device().multiprocessors / 2) WeightGradientsByBlocks(rt, grad, rows, width, wanted);
+  if (rows > kManyRows && width / kWarp < rt.device().multiprocessors / 2)
+    WeightGradientsByBlocks(rt, grad, rows, width, wanted);
 }
 
 // ---- rms_norm
@@ -110,11 +111,20 @@ void RmsNorm(Eager& rt, OpCall& call) {
 }  // namespace
 
 void RegisterLayerNorm(OpRegistry& registry) {
-  registry.Add({.name = "layer_norm", .forward = LayerNormForward, .backward = NormBackward, .autocast = Autocast::kFloat32,
+  registry.Add({.name = "layer_norm",
+                .forward = LayerNormForward,
+                .backward = NormBackward,
+                .autocast = Autocast::kFloat32,
                 .doc = "saves input, weight, mean and reciprocal deviation per row"});
-  registry.Add({.name = "_fused_rms_norm", .forward = FusedRmsForward, .backward = NormBackward, .autocast = Autocast::kFloat32,
+  registry.Add({.name = "_fused_rms_norm",
+                .forward = FusedRmsForward,
+                .backward = NormBackward,
+                .autocast = Autocast::kFloat32,
                 .doc = "saves input, weight and reciprocal deviation per row"});
-  registry.Add({.name = "rms_norm", .forward = RmsNorm, .autocast = Autocast::kFloat32, .composite = true,
+  registry.Add({.name = "rms_norm",
+                .forward = RmsNorm,
+                .autocast = Autocast::kFloat32,
+                .composite = true,
                 .doc = "fused where input and weight have one type"});
 }
 

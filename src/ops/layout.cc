@@ -20,7 +20,8 @@ bool SuggestsChannelsLast(const Meta& meta) {
 }
 
 Dims StridesIn(DimSpan sizes, bool channels_last) {
-  return channels_last && (sizes.size() == 4 || sizes.size() == 5) ? ChannelsLastStrides(sizes) : ContiguousStrides(sizes);
+  return channels_last && (sizes.size() == 4 || sizes.size() == 5) ? ChannelsLastStrides(sizes)
+                                                                   : ContiguousStrides(sizes);
 }
 
 bool ContiguousIn(const Meta& meta, bool channels_last) {
@@ -32,7 +33,9 @@ bool ContiguousIn(const Meta& meta, bool channels_last) {
 }
 
 Value AsFormat(Eager& rt, const Value& v, bool channels_last) {
-  return ContiguousIn(v.meta(), channels_last) ? v : rt.EmptyStrided(v.sizes(), StridesIn(v.sizes(), channels_last), v.dtype());
+  return ContiguousIn(v.meta(), channels_last)
+             ? v
+             : rt.EmptyStrided(v.sizes(), StridesIn(v.sizes(), channels_last), v.dtype());
 }
 
 Bytes FormatCopyBytes(const Meta& meta, bool channels_last) {

@@ -9,9 +9,11 @@
 
 namespace memcrest {
 
-// suggest_memory_format() == channels_last; ambiguous strides (one channel, 1x1 images in row-major order) are row-major.
+// suggest_memory_format() == channels_last; ambiguous strides (one channel, 1x1 images in row-major order) are
+// row-major.
 bool SuggestsChannelsLast(const Meta& meta);
-// Is it contiguous in that format? Dimensions of size 1 do not count. Ranks other than 4 and 5 have only the row-major format.
+// Is it contiguous in that format? Dimensions of size 1 do not count. Ranks other than 4 and 5 have only the row-major
+// format.
 bool ContiguousIn(const Meta& meta, bool channels_last);
 Dims StridesIn(DimSpan sizes, bool channels_last);
 // Itself, or a copy in that format.

@@ -1,7 +1,8 @@
 // linear: x @ w.t() + b as PyTorch runs it (aten/src/ATen/native/Linear.cpp).
 //
-// Fused (2-D or contiguous input, with bias): one addmm, saves the flattened input and the weight. Otherwise mm on the input
-// folded to two dimensions, whose copy (where folding needs one) is what is saved, then the bias is added in place.
+// Fused (2-D or contiguous input, with bias): one addmm, saves the flattened input and the weight. Otherwise mm on the
+// input folded to two dimensions, whose copy (where folding needs one) is what is saved, then the bias is added in
+// place.
 #include <utility>
 
 #include "src/eager/eager.h"
@@ -40,8 +41,10 @@ void LinearBackward(Eager& rt, GradCall& grad) {
   const Dims rows = {Folded(x)[0], grad.Out().sizes.back()};
   const Value g = rt.Reshape(grad.Take(), rows);
   const auto weight = [&] {
-    if (grad.Need(1)) grad.Set(1, Swapped(rt, RightGradient(rt, g, grad.Saved(0), *MakeMeta(
-        Dims{grad.In(1).sizes[1], grad.In(1).sizes[0]}, Dims{grad.In(1).strides[1], grad.In(1).strides[0]}, x.dtype))));
+    if (grad.Need(1))
+      grad.Set(1, Swapped(rt, RightGradient(rt, g, grad.Saved(0),
+                                            *MakeMeta(Dims{grad.In(1).sizes[1], grad.In(1).sizes[0]},
+                                                      Dims{grad.In(1).strides[1], grad.In(1).strides[0]}, x.dtype))));
   };
   // Formulas run in the alphabetical order of their arguments: addmm(mat1, mat2, self), mm(mat2, self).
   if (!fused) weight();
@@ -72,10 +75,17 @@ void Linear(Eager& rt, OpCall& call) {
 }  // namespace
 
 void RegisterLinear(OpRegistry& registry) {
-  registry.Add({.name = "linear", .forward = Linear, .autocast = Autocast::kLower, .composite = true,
+  registry.Add({.name = "linear",
+                .forward = Linear,
+                .autocast = Autocast::kLower,
+                .composite = true,
                 .doc = "flattened addmm, or matmul and an in-place bias add"});
-  registry.Add({.name = "linear_folded", .forward = LinearForward, .backward = LinearBackward, .autocast = Autocast::kLower,
-                .doc = "saves the input folded to rows (if the weight trains) and the weight (if the input needs a gradient)"});
+  registry.Add(
+      {.name = "linear_folded",
+       .forward = LinearForward,
+       .backward = LinearBackward,
+       .autocast = Autocast::kLower,
+       .doc = "saves the input folded to rows (if the weight trains) and the weight (if the input needs a gradient)"});
 }
 
 }  // namespace memcrest

@@ -1,4 +1,5 @@
-// Products of matrices, batches and vectors, and matmul, which folds or expands to them (aten/src/ATen/native/LinearAlgebra.cpp).
+// Products of matrices, batches and vectors, and matmul, which folds or expands to them
+// (aten/src/ATen/native/LinearAlgebra.cpp).
 #include <algorithm>
 #include <utility>
 
@@ -178,8 +179,13 @@ void RegisterMatmul(OpRegistry& registry) {
   primitive("mv", MvForward, MvBackward, "saves matrix and vector");
   primitive("dot", DotForward, DotBackward, "saves both vectors");
   registry.Add({.name = "outer", .forward = Outer, .composite = true, .doc = "a product of a column and a row"});
-  registry.Add({.name = "matmul", .forward = MatmulForward, .autocast = Autocast::kLower, .composite = true,
-                .doc = "mm on a folded operand, or bmm on expanded and flattened operands (copies where not viewable are saved)"});
+  registry.Add(
+      {.name = "matmul",
+       .forward = MatmulForward,
+       .autocast = Autocast::kLower,
+       .composite = true,
+       .doc =
+           "mm on a folded operand, or bmm on expanded and flattened operands (copies where not viewable are saved)"});
 }
 
 }  // namespace memcrest

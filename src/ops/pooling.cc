@@ -1,6 +1,7 @@
 // Pooling of one to three dimensions (aten/src/ATen/native/cuda/*Pool*.cu). One-dimensional pools run as flat images.
 //
-// max pools save the input and int64 indices, which are made whether or not a gradient is wanted; average pools the input.
+// max pools save the input and int64 indices, which are made whether or not a gradient is wanted; average pools the
+// input.
 #include <algorithm>
 #include <utility>
 
@@ -70,7 +71,8 @@ void AdaptiveAvg(Eager& rt, OpCall& call) {
   const size_t first = static_cast<size_t>(std::max(1, std::min(2, x.rank() - 1)));
   Dims axes;
   for (size_t i = first; i < sizes.size(); ++i) axes.push_back(static_cast<int64_t>(i));
-  const bool single = std::all_of(sizes.begin() + static_cast<std::ptrdiff_t>(first), sizes.end(), [](int64_t s) { return s == 1; });
+  const bool single =
+      std::all_of(sizes.begin() + static_cast<std::ptrdiff_t>(first), sizes.end(), [](int64_t s) { return s == 1; });
   call.Out(0) = single ? rt.Call("mean", {x}, {{Key::kAxes, axes}, {Key::kKeepDims, true}})
                        : rt.Call("_adaptive_avg_pool", {x}, {}, &sizes);
 }
@@ -81,8 +83,9 @@ void LpPool(Eager& rt, OpCall& call) {
   const double p = call.attrs.Float(Key::kP, 2);
   const Dims sizes = PooledSizes(call, call.in[0].sizes());
   const Value mean = rt.Call("avg_pool", {rt.Call("pow", {call.in[0]}, {{Key::kScalar, p}})}, call.attrs, &sizes);
-  const Value sum = rt.Call("mul", {rt.Call("mul", {rt.Call("sign", {mean}), rt.Call("relu", {rt.Call("abs", {mean})})})},
-                            {{Key::kScalar, 2.0}});
+  const Value sum =
+      rt.Call("mul", {rt.Call("mul", {rt.Call("sign", {mean}), rt.Call("relu", {rt.Call("abs", {mean})})})},
+              {{Key::kScalar, 2.0}});
   call.Out(0) = rt.Call("pow", {sum}, {{Key::kScalar, 1.0 / p}});
 }
 
@@ -103,7 +106,10 @@ void RegisterPooling(OpRegistry& registry) {
   primitive("adaptive_max_pool", AdaptiveMaxForward, AdaptiveMaxBackward, "saves input and int64 indices");
   primitive("_adaptive_avg_pool", AdaptiveAvgKernel, AdaptiveAvgBackward, "saves input");
   primitive("max_unpool", MaxUnpoolForward, MaxUnpoolBackward, "saves indices");
-  registry.Add({.name = "adaptive_avg_pool", .forward = AdaptiveAvg, .composite = true, .doc = "mean over the image, or a pool"});
+  registry.Add({.name = "adaptive_avg_pool",
+                .forward = AdaptiveAvg,
+                .composite = true,
+                .doc = "mean over the image, or a pool"});
   registry.Add({.name = "lp_pool", .forward = LpPool, .composite = true, .doc = "pow, avg_pool, pow"});
 }
 

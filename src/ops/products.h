@@ -1,8 +1,10 @@
-// Matrix products as kernels: cuBLAS takes row- and column-major operands as they are, anything else is copied inside the kernel.
+// Matrix products as kernels: cuBLAS takes row- and column-major operands as they are, anything else is copied inside
+// the kernel.
 //
 // Takes: values of rank 2 or 3 and sizes that fit.  Gives: fresh row-major results and the two gradients of a product.
 // Guarantees: no autograd; the cuBLAS workspace of the current thread is accounted for.
-// Source: aten/src/ATen/native/cuda/Blas.cpp (prepare_matrix_for_cublas), torch/csrc/autograd/FunctionsManual.cpp (mm_mat*_backward).
+// Source: aten/src/ATen/native/cuda/Blas.cpp (prepare_matrix_for_cublas), torch/csrc/autograd/FunctionsManual.cpp
+// (mm_mat*_backward).
 #ifndef MEMCREST_OPS_PRODUCTS_H_
 #define MEMCREST_OPS_PRODUCTS_H_
 

@@ -1,7 +1,7 @@
 // lstm, gru, rnn on cuDNN (aten/src/ATen/native/cudnn/RNN.cpp, RNN.cpp).
 //
-// Saves input, states, weights, the result and cuDNN's reserve. float32 and float16 modules keep their weights in one buffer;
-// bfloat16 ones are compacted at every call, and autocast casts all weights into one float16 buffer.
+// Saves input, states, weights, the result and cuDNN's reserve. float32 and float16 modules keep their weights in one
+// buffer; bfloat16 ones are compacted at every call, and autocast casts all weights into one float16 buffer.
 #include <algorithm>
 #include <utility>
 
@@ -57,12 +57,15 @@ Value ResultValue(Eager& rt, const Cell& c, DType dtype, int rank) {
 
 bool StepsFirst(const Meta& m, const Cell& c) {
   if (!c.batch_first) return IsContiguous(m);
-  return IsContiguous(*MakeMeta({m.sizes[1], m.sizes[0], m.sizes[2]}, {m.strides[1], m.strides[0], m.strides[2]}, m.dtype));
+  return IsContiguous(
+      *MakeMeta({m.sizes[1], m.sizes[0], m.sizes[2]}, {m.strides[1], m.strides[0], m.strides[2]}, m.dtype));
 }
 Bytes StepsFirstCopy(const Value& v, const Cell& c) { return StepsFirst(v.meta(), c) ? 0 : v.bytes(); }
 
 // cuDNN's temporaries: the gates of one layer for all steps.
-Bytes WorkspaceBytes(const Cell& c, DType dtype) { return c.directions * c.gates * c.steps * c.batch * c.hidden * BytesOf(dtype); }
+Bytes WorkspaceBytes(const Cell& c, DType dtype) {
+  return c.directions * c.gates * c.steps * c.batch * c.hidden * BytesOf(dtype);
+}
 // What it keeps for backward, about the gates and two states of every step and layer.
 Bytes ReserveBytes(const Cell& c, DType dtype) {
   return c.layers * c.directions * (c.gates + 2) * c.steps * c.batch * c.hidden * BytesOf(dtype);
@@ -203,10 +206,15 @@ void Rnn(Eager& rt, OpCall& call) { Recurrent(rt, call, call.attrs.Int(Key::kGat
 }  // namespace
 
 void RegisterRecurrent(OpRegistry& registry) {
-  registry.Add({.name = "_cudnn_rnn", .forward = KernelForward, .backward = KernelBackward,
+  registry.Add({.name = "_cudnn_rnn",
+                .forward = KernelForward,
+                .backward = KernelBackward,
                 .doc = "saves input, states, weights (or their copy), result, reserve"});
   for (const auto& [name, forward] : {std::pair<const char*, ForwardFn>{"lstm", Lstm}, {"gru", Gru}, {"rnn", Rnn}}) {
-    registry.Add({.name = name, .forward = forward, .composite = true, .doc = "_cudnn_rnn with zero states where none are given"});
+    registry.Add({.name = name,
+                  .forward = forward,
+                  .composite = true,
+                  .doc = "_cudnn_rnn with zero states where none are given"});
   }
 }
 

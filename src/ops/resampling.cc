@@ -50,10 +50,17 @@ void GridBackward(Eager& rt, GradCall& grad) {
 }  // namespace
 
 void RegisterResampling(OpRegistry& registry) {
-  registry.Add({.name = "upsample", .forward = Interpolate, .composite = true, .doc = "_upsample; area: adaptive_avg_pool"});
-  registry.Add({.name = "_upsample", .forward = UpsampleForward, .backward = UpsampleBackward, .autocast = Autocast::kFloat32,
+  registry.Add(
+      {.name = "upsample", .forward = Interpolate, .composite = true, .doc = "_upsample; area: adaptive_avg_pool"});
+  registry.Add({.name = "_upsample",
+                .forward = UpsampleForward,
+                .backward = UpsampleBackward,
+                .autocast = Autocast::kFloat32,
                 .doc = "saves sizes only"});
-  registry.Add({.name = "grid_sampler", .forward = GridForward, .backward = GridBackward, .autocast = Autocast::kPromote,
+  registry.Add({.name = "grid_sampler",
+                .forward = GridForward,
+                .backward = GridBackward,
+                .autocast = Autocast::kPromote,
                 .doc = "saves input and grid"});
 }
 

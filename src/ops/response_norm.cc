@@ -7,7 +7,9 @@
 namespace memcrest {
 namespace {
 
-Value Viewed(Eager& rt, const Value& v, const Dims& sizes) { return rt.Call("view", {v}, {{Key::kSizes, sizes}}, &sizes); }
+Value Viewed(Eager& rt, const Value& v, const Dims& sizes) {
+  return rt.Call("view", {v}, {{Key::kSizes, sizes}}, &sizes);
+}
 
 // Squares, padded by a window along the channels and averaged over it. `x` is [N, C, L] or [N, C, H, W, ...].
 Value NeighbourMean(Eager& rt, const Value& x, int64_t window) {
@@ -33,7 +35,9 @@ void LocalResponseNorm(Eager& rt, OpCall& call) {
 }  // namespace
 
 void RegisterResponseNorm(OpRegistry& registry) {
-  registry.Add({.name = "local_response_norm", .forward = LocalResponseNorm, .composite = true,
+  registry.Add({.name = "local_response_norm",
+                .forward = LocalResponseNorm,
+                .composite = true,
                 .doc = "square, pad, avg_pool, affine, pow, div"});
 }
 

@@ -18,7 +18,8 @@ Dims PooledSizes(const OpCall& call, DimSpan x) {
   for (size_t i = 0; i < spatial; ++i) {
     const int64_t kernel = WindowItem(attrs, Key::kKernel, i, 1), pad = WindowItem(attrs, Key::kPadding, i, 0);
     const int64_t stride = std::max<int64_t>(1, WindowItem(attrs, Key::kStride, i, kernel));
-    const int64_t reach = WindowItem(attrs, Key::kDilation, i, 1) * (kernel - 1) + 1, room = x[first + i] + 2 * pad - reach;
+    const int64_t reach = WindowItem(attrs, Key::kDilation, i, 1) * (kernel - 1) + 1,
+                  room = x[first + i] + 2 * pad - reach;
     int64_t& out = sizes[first + i];
     out = std::max<int64_t>(0, (attrs.Bool(Key::kCeilMode) ? CeilDiv(room, stride) : room / stride) + 1);
     // The last window must start inside the image or its left padding.
@@ -33,7 +34,8 @@ Dims TargetSizes(const OpCall& call, DimSpan x) {
   const Dims* wanted = call.attrs.Ints(Key::kSizes);
   if (wanted == nullptr) return sizes;
   const size_t n = std::min(wanted->size(), sizes.size());
-  std::copy(wanted->end() - static_cast<std::ptrdiff_t>(n), wanted->end(), sizes.end() - static_cast<std::ptrdiff_t>(n));
+  std::copy(wanted->end() - static_cast<std::ptrdiff_t>(n), wanted->end(),
+            sizes.end() - static_cast<std::ptrdiff_t>(n));
   return sizes;
 }
 

@@ -35,8 +35,9 @@ std::optional<size_t> FindFrozenElement(const Frame& frame, onnx::ValueId target
   if (constant.size() != sizes.size() || std::count(constant.begin(), constant.end(), false) == 0) return std::nullopt;
   std::optional<size_t> found;
   for (size_t i = 0; i < sizes.size(); ++i) {
-    int64_t others = 1;
-    for (size_t k = 0; k < sizes.size(); ++k) others *= k == i ? 1 : sizes[k];
+    Dims rest(sizes.begin(), sizes.end());
+    rest[i] = 1;
+    const int64_t others = CheckedNumElements(rest).value_or(0);
     if (!constant[i] || sizes[i] <= 1 || others <= 0 || elements % others != 0) continue;
     if (found.has_value()) return std::nullopt;
     found = i;

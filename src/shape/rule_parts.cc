@@ -80,7 +80,7 @@ bool SlideWindow(RuleContext& c, const Window& window, DimSpan spatial, Dims* ou
       return c.Fail(absl::StrCat("a window of ", window.kernel[d], " (dilation ", window.dilation[d], ") does not fit into ",
                                  padded, " padded elements of dimension ", d + 2));
     }
-    int64_t steps = room / stride + 1;
+    int64_t steps = Plus(room / stride, 1);
     // A partial window counts if it starts inside the input or the padding before it, as PyTorch has it.
     if (window.ceil && room % stride != 0 && Times(steps, stride) < Plus(spatial[d], window.pad_begin[d])) ++steps;
     out->push_back(steps);

@@ -189,8 +189,8 @@ void Scan(RuleContext& c) {
   const onnx::Graph* body = Body(c, "body");
   const int64_t scanned = c.node().Int("num_scan_inputs", 0);
   const int first = c.opset() < 9 ? 1 : 0, batch = first;
+  if (body == nullptr || scanned < 1 || scanned > c.inputs() - first) return c.Fallback();
   const int64_t states = c.inputs() - first - scanned;
-  if (body == nullptr || scanned < 1 || states < 0) return c.Fallback();
   std::vector<Slot> arguments, results;
   int64_t length = 0, batch_size = 1;
   for (int i = first; i < c.inputs(); ++i) {
