@@ -11,6 +11,10 @@ macro(memcrest_find_onnx)
   if(NOT ONNX_FOUND)
     find_package(ONNX 1.19 CONFIG QUIET PATHS "${MEMCREST_ONNX_PREFIX}" NO_DEFAULT_PATH)
   endif()
+  if(ONNX_FOUND)  # its installed targets do not name their headers
+    find_path(MEMCREST_ONNX_INCLUDE onnx/defs/parser.h HINTS "${ONNX_DIR}/../../../include" REQUIRED)
+    set_property(TARGET ONNX::onnx APPEND PROPERTY INTERFACE_INCLUDE_DIRECTORIES "${MEMCREST_ONNX_INCLUDE}")
+  endif()
 endmacro()
 
 find_package(Protobuf REQUIRED)

@@ -18,6 +18,10 @@ Dims Folded(const Meta& x) {
   return {width > 0 ? x.elements / width : NumElements(DimSpan(x.sizes.data(), x.sizes.size() - 1)), width};
 }
 
+MetaRef SwappedMeta(const Meta& w) {
+  return MakeMeta(Dims{w.sizes[1], w.sizes[0]}, Dims{w.strides[1], w.strides[0]}, w.dtype);
+}
+
 void LinearForward(Eager& rt, OpCall& call) {
   const Value &x = call.in[0], &w = call.in[1];
   const bool bias = call.Has(2), fused = Fused(x.meta(), bias);
@@ -41,10 +45,7 @@ void LinearBackward(Eager& rt, GradCall& grad) {
   const Dims rows = {Folded(x)[0], grad.Out().sizes.back()};
   const Value g = rt.Reshape(grad.Take(), rows);
   const auto weight = [&] {
-    if (grad.Need(1))
-      grad.Set(1, Swapped(rt, RightGradient(rt, g, grad.Saved(0),
-                                            *MakeMeta(Dims{grad.In(1).sizes[1], grad.In(1).sizes[0]},
-                                                      Dims{grad.In(1).strides[1], grad.In(1).strides[0]}, x.dtype))));
+    if (grad.Need(1)) grad.Set(1, Swapped(rt, RightGradient(rt, g, grad.Saved(0), *SwappedMeta(grad.In(1)))));
   };
   // Formulas run in the alphabetical order of their arguments: addmm(mat1, mat2, self), mm(mat2, self).
   if (!fused) weight();

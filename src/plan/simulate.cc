@@ -13,6 +13,7 @@
 #include "src/report/build_report.h"
 #include "src/report/events_csv.h"
 #include "src/shape/shapes.h"
+#include "src/step/optimizer.h"
 #include "src/step/program.h"
 #include "src/step/regions.h"
 #include "src/step/session.h"
@@ -69,6 +70,9 @@ void FillSettings(const Job& job, Report& report) {
 
 absl::StatusOr<Report> Simulate(const std::string& model_path, const Job& job, std::string* events) {
   MEMCREST_ASSIGN_OR_RETURN(const Device device, DeviceOf(job));
+  if (Optimizers().Find(job.optimizer) == nullptr) {
+    return ToStatus(Problem{"E0502", absl::StrCat("no optimizer named '", job.optimizer, "'"), "--optimizer", "", "see `memcrest optimizers`"});
+  }
   MEMCREST_ASSIGN_OR_RETURN(const onnx::Model model, onnx::ReadFile(model_path));
   MEMCREST_ASSIGN_OR_RETURN(const BoundShapes shapes, BindShapes(model, BindingOf(job)));
   MEMCREST_ASSIGN_OR_RETURN(const Network network, Lift(model, LiftOptionsOf(job)));

@@ -10,7 +10,7 @@
 namespace memcrest {
 namespace {
 
-constexpr size_t kTopRows = 20;
+constexpr size_t kTopRows = 300;  // renderers cut further
 constexpr size_t kSamples = 400;
 
 std::string ModuleOf(const ReportSource& s, const Event& e) {
@@ -110,13 +110,13 @@ void FillProcess(const ReportSource& s, DeviceReport& d) {
   const ContextBytes& c = s.device.context_bytes;
   d.process_parts.push_back({"CUDA context, kernels, handles", c.low, c.likely, c.high});
   d.process = d.reserved + c.likely;
-  d.fits = d.process <= s.device.memory_bytes;
+  d.fits = d.process <= s.device.usable_bytes;
 }
 
 void FillBreak(const ReportSource& s, const AllocatorOptions& allocator, DeviceReport& d) {
   if (d.fits) return;
   AllocatorOptions limited = allocator;
-  limited.limit = s.device.memory_bytes - s.device.context_bytes.likely;
+  limited.limit = s.device.usable_bytes - s.device.context_bytes.likely;
   const std::optional<OutOfMemory> oom = FindOutOfMemory(s.trace, limited);
   if (!oom.has_value()) {
     d.fits = true;  // the cache can be released in time: the job runs at the limit
@@ -132,7 +132,7 @@ DeviceReport BuildDeviceReport(const ReportSource& s, const AllocatorOptions& al
   DeviceReport d;
   d.ranks = {0};
   d.device = s.device.name;
-  d.capacity = s.device.memory_bytes;
+  d.capacity = s.device.usable_bytes;
   const Event& peak = s.trace.events[s.account.peak_event];
   d.peak.live = {s.account.peak.allocated, s.account.peak.tensor};
   d.peak.phase = NameOf(peak.phase);

@@ -43,7 +43,10 @@ void ConstantOfShape(RuleContext& c) {
   const onnx::Literal* fill = value != nullptr && !value->tensors.empty() ? &value->tensors[0] : nullptr;
   const DType dtype = fill != nullptr ? fill->dtype : DType::kFloat32;
   if (!shape.known) {
-    c.Undetermined(0, dtype, Dims(static_cast<size_t>(NumElements(c.Sizes(0))), 1));
+    constexpr int64_t kMostDimensions = 64;
+    const int64_t rank = NumElements(c.Sizes(0));
+    rank <= kMostDimensions ? void(c.Undetermined(0, dtype, Dims(static_cast<size_t>(rank), 1)))
+                            : void(c.Fail(absl::StrCat("a shape of ", rank, " numbers")));
     return;
   }
   BoundValue& out = c.Out(0, dtype, Dims(shape.values.begin(), shape.values.end()));

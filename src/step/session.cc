@@ -1,6 +1,7 @@
 #include "src/step/session.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "src/job/pattern.h"
@@ -134,6 +135,11 @@ void Session::Run() {
   }
   for (int16_t step = 0; step < job_.steps; ++step) Step(step);
   rt_.recorder().trace.steps = static_cast<int16_t>(job_.steps);
+  for (const OptimizedParam& p : optimized_) {
+    const std::string& fqn = program_.network->params[static_cast<size_t>(p.leaf->param)].fqn;
+    for (const Value& v : p.state) names_.emplace_back(v.storage()->id, fqn + " (optimizer state)");
+  }
+  std::sort(names_.begin(), names_.end());
 }
 
 void Session::Step(int16_t step) {
