@@ -44,6 +44,7 @@ function(memcrest_test folder)
   target_link_libraries(${target} PRIVATE
       ${support} memcrest ${arg_LINKS} GTest::gmock_main memcrest_warnings memcrest_sanitizers)
   target_compile_definitions(${target} PRIVATE MEMCREST_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)  # as the precompiled header was made
   memcrest_precompile(${target} test)
   # ONNX and protobuf are not instrumented: their containers look overflown to the address sanitizer.
   gtest_discover_tests(${target} TEST_PREFIX "${folder}." DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60

@@ -44,7 +44,7 @@ Value Eager::CachedCast(const Value& v, DType to) {
   if (cacheable) {
     if (const auto found = autocast_copies_.find(v.impl()); found != autocast_copies_.end()) return found->second.second;
   }
-  static const OpEntry& to_op = Op("to");
+  const OpEntry& to_op = Named("to");
   Attrs attrs{{Key::kDtype, to}};
   auto own = std::make_shared<const Attrs>(std::move(attrs));
   const Value copy = Dispatch(to_op, absl::MakeConstSpan(&v, 1), *own, {}, own)[0];
@@ -67,7 +67,7 @@ Values Eager::Run(const OpEntry& op, absl::Span<const Value> inputs, const Attrs
 
 Values Eager::CallAll(absl::string_view op, absl::Span<const Value> inputs, Attrs attrs, absl::Span<const Dims* const> hints) {
   auto own = std::make_shared<const Attrs>(std::move(attrs));
-  return Dispatch(Op(op), inputs, *own, hints, own);
+  return Dispatch(Named(op), inputs, *own, hints, own);
 }
 
 Value Eager::Call(absl::string_view op, absl::Span<const Value> inputs, Attrs attrs, const Dims* hint) {

@@ -32,7 +32,7 @@ DType ResultType(absl::Span<const Value> operands) {
 
 }  // namespace
 
-Eager::Eager(KernelDevice device) : device_(std::move(device)) {}
+Eager::Eager(KernelDevice device, const OpRegistry& ops) : ops_(ops), device_(std::move(device)) {}
 Eager::~Eager() = default;
 
 Value Eager::NewTensor(Ref<Storage> storage, MetaRef meta, bool is_view) {

@@ -42,7 +42,8 @@ using Values = absl::InlinedVector<Value, 2>;
 
 class Eager {
  public:
-  explicit Eager(KernelDevice device);
+  // `ops`: the operators that kernels may call by name; must outlive this.
+  Eager(KernelDevice device, const OpRegistry& ops);
   ~Eager();
   Eager(const Eager&) = delete;
   Eager& operator=(const Eager&) = delete;
@@ -130,6 +131,12 @@ class Eager {
   Values Dispatch(const OpEntry& op, absl::Span<const Value> inputs, const Attrs& attrs,
                   absl::Span<const Dims* const> hints, std::shared_ptr<const Attrs> own);
 
+  const OpEntry& Named(absl::string_view op) const {
+    const OpEntry* found = ops_.Find(op);
+    return found != nullptr ? *found : *ops_.Find("unknown");
+  }
+
+  const OpRegistry& ops_;
   Recorder recorder_;
   KernelDevice device_;
   bool grad_enabled_ = true;

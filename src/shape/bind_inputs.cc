@@ -57,7 +57,8 @@ class InputBinder {
   BoundInputs Run() {
     TakeSymbols();
     for (const auto& [name, sizes] : binding_.inputs) TakeInput(name, sizes);
-    for (const onnx::ValueId id : graph_.inputs) result_.sizes.push_back(SizesOf(graph_.values[static_cast<size_t>(id)]));
+    for (const onnx::ValueId id : graph_.inputs)
+      result_.sizes.push_back(SizesOf(graph_.values[static_cast<size_t>(id)]));
     ReportUnbound();
     if (result_.old_batch.has_value()) ReplaceBatch();
     return std::move(result_);
@@ -67,7 +68,8 @@ class InputBinder {
   void TakeSymbols() {
     for (const auto& [name, value] : binding_.symbols) {
       if (value < 1) {
-        problems_->push_back({"E0406", absl::StrCat(name, " is bound to ", value), "--bind", "a size is at least 1", ""});
+        problems_->push_back(
+            {"E0406", absl::StrCat(name, " is bound to ", value), "--bind", "a size is at least 1", ""});
       } else if (std::find(names_.begin(), names_.end(), name) != names_.end()) {
         result_.symbols[name] = value;
       } else {
@@ -84,10 +86,11 @@ class InputBinder {
       result_.assumptions.push_back(
           {"A0404", absl::StrCat(name, "=", value, " changes nothing: ", literal, " has that size in the file")});
     } else {
-      problems_->push_back({"E0405", absl::StrCat("no input has a dimension named ", name), absl::StrCat("--bind ", name, "=", value),
-                            names_.empty() ? "all dimensions of the inputs are fixed in the file"
-                                           : absl::StrCat("the inputs' free dimensions are ", absl::StrJoin(names_, ", ")),
-                            Suggestion(name, names_)});
+      problems_->push_back(
+          {"E0405", absl::StrCat("no input has a dimension named ", name), absl::StrCat("--bind ", name, "=", value),
+           names_.empty() ? "all dimensions of the inputs are fixed in the file"
+                          : absl::StrCat("the inputs' free dimensions are ", absl::StrJoin(names_, ", ")),
+           Suggestion(name, names_)});
     }
   }
 
@@ -135,7 +138,9 @@ class InputBinder {
       return;
     }
     if (input->has_shape && input->shape.size() != sizes.size()) {
-      problems_->push_back({"E0406", absl::StrCat(name, " has ", input->shape.size(), " dimensions, not ", sizes.size()), where, "", ""});
+      problems_->push_back({"E0406",
+                            absl::StrCat(name, " has ", input->shape.size(), " dimensions, not ", sizes.size()), where,
+                            "", ""});
       return;
     }
     for (size_t d = 0; input->has_shape && d < sizes.size(); ++d) TakeDimension(*input, d, sizes[d], where);
@@ -145,8 +150,9 @@ class InputBinder {
     const onnx::SymDim& dim = input.shape[d];
     if (dim.known()) {
       if (dim.value == size) return;
-      result_.assumptions.push_back({"A0405", absl::StrCat("dimension ", d, " of ", input.name, " is ", dim.value, " in the file and was set to ",
-                                                           size, ": constants in the graph may still hold the old size")});
+      result_.assumptions.push_back(
+          {"A0405", absl::StrCat("dimension ", d, " of ", input.name, " is ", dim.value, " in the file and was set to ",
+                                 size, ": constants in the graph may still hold the old size")});
       return;
     }
     const std::string symbol = dim.expr.empty() ? AnonymousSymbol(input, d) : std::string(dim.expr);
@@ -176,10 +182,12 @@ class InputBinder {
     const std::optional<int64_t> size = EvaluateExpression(text, result_.symbols);
     if (size.has_value() && *size >= 0) return size;
     bool bound = true;
-    for (const absl::string_view symbol : SymbolsOf(text)) bound = bound && result_.symbols.count(std::string(symbol)) > 0;
+    for (const absl::string_view symbol : SymbolsOf(text))
+      bound = bound && result_.symbols.count(std::string(symbol)) > 0;
     if (bound) {
-      problems_->push_back({"E0406", absl::StrCat("dimension ", d, " of ", input.name, " is ", text, ", which gives no size"), "--bind",
-                            "with the values bound it is negative or no integer", ""});
+      problems_->push_back({"E0406",
+                            absl::StrCat("dimension ", d, " of ", input.name, " is ", text, ", which gives no size"),
+                            "--bind", "with the values bound it is negative or no integer", ""});
     }
     return std::nullopt;
   }
@@ -188,8 +196,9 @@ class InputBinder {
     for (size_t d = 0; d < input.shape.size() && input.shape.size() == sizes.size(); ++d) {
       const std::optional<int64_t> size = EvaluateExpression(input.shape[d].expr, result_.symbols);
       if (input.shape[d].known() || input.shape[d].expr.empty() || !size.has_value() || *size == sizes[d]) continue;
-      problems_->push_back({"E0406", absl::StrCat("dimension ", d, " of ", input.name, " is both ", sizes[d], " and ", *size), "--input",
-                            absl::StrCat("the file says ", input.shape[d].expr), ""});
+      problems_->push_back({"E0406",
+                            absl::StrCat("dimension ", d, " of ", input.name, " is both ", sizes[d], " and ", *size),
+                            "--input", absl::StrCat("the file says ", input.shape[d].expr), ""});
     }
   }
 
@@ -202,12 +211,14 @@ class InputBinder {
       example.push_back(absl::StrCat(symbol.name, "=", ExampleSize(symbol.name)));
     }
     if (!missing.empty()) {
-      problems_->push_back({"E0401", absl::StrCat("no size for ", absl::StrJoin(missing, ", ")), absl::StrJoin(where, "; "),
-                            "the network was exported with free dimensions", absl::StrCat("--bind ", absl::StrJoin(example, ","))});
+      problems_->push_back({"E0401", absl::StrCat("no size for ", absl::StrJoin(missing, ", ")),
+                            absl::StrJoin(where, "; "), "the network was exported with free dimensions",
+                            absl::StrCat("--bind ", absl::StrJoin(example, ","))});
     }
     if (!unranked_.empty()) {
-      problems_->push_back({"E0401", absl::StrCat("no sizes for ", absl::StrJoin(unranked_, ", ")), "inputs of the network",
-                            "the file does not say how many dimensions they have", absl::StrCat("--input ", unranked_[0], "=8x1024")});
+      problems_->push_back({"E0401", absl::StrCat("no sizes for ", absl::StrJoin(unranked_, ", ")),
+                            "inputs of the network", "the file does not say how many dimensions they have",
+                            absl::StrCat("--input ", unranked_[0], "=8x1024")});
     }
   }
 

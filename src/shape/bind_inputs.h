@@ -1,9 +1,10 @@
 // Sizes of a graph's inputs from what the user bound.
 //
-// Takes: a model and a Binding. Gives: sizes per input and the symbols' values; problems E0401 (symbols without a value, all at
-// once), E0405 (names that do not occur), E0406 (values that contradict each other or the file).
-// A bound name that no input has is accepted where it states what the file already fixes (a literal dimension of that size),
-// and "batch" where all inputs begin with one literal: then `old_batch` is set and the caller must prove that it may change.
+// Takes: a model and a Binding. Gives: sizes per input and the symbols' values; problems E0401 (symbols without a
+// value, all at once), E0405 (names that do not occur), E0406 (values that contradict each other or the file). A bound
+// name that no input has is accepted where it states what the file already fixes (a literal dimension of that size),
+// and "batch" where all inputs begin with one literal: then `old_batch` is set and the caller must prove that it may
+// change.
 #ifndef MEMCREST_SHAPE_BIND_INPUTS_H_
 #define MEMCREST_SHAPE_BIND_INPUTS_H_
 

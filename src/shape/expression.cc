@@ -65,13 +65,13 @@ struct Function {
   Fraction (*two)(Fraction, Fraction);  // folded over two or more
 };
 constexpr std::array<Function, 22> kFunctions = {{
-    {"Min", nullptr, Minimum},           {"min", nullptr, Minimum},      {"Max", nullptr, Maximum},
-    {"max", nullptr, Maximum},           {"Mod", nullptr, Modulo},       {"PythonMod", nullptr, Modulo},
-    {"FloorDiv", nullptr, FloorDivide},  {"CleanDiv", nullptr, Divide},  {"IntTrueDiv", nullptr, Divide},
-    {"FloatTrueDiv", nullptr, Divide},   {"Pow", nullptr, Power},        {"PowByNatural", nullptr, Power},
-    {"floor", Floor, nullptr},           {"FloorToInt", Floor, nullptr}, {"ceiling", Ceiling, nullptr},
-    {"ceil", Ceiling, nullptr},          {"CeilToInt", Ceiling, nullptr}, {"TruncToInt", Truncate, nullptr},
-    {"trunc", Truncate, nullptr},        {"ToFloat", Same, nullptr},     {"Identity", Same, nullptr},
+    {"Min", nullptr, Minimum},          {"min", nullptr, Minimum},       {"Max", nullptr, Maximum},
+    {"max", nullptr, Maximum},          {"Mod", nullptr, Modulo},        {"PythonMod", nullptr, Modulo},
+    {"FloorDiv", nullptr, FloorDivide}, {"CleanDiv", nullptr, Divide},   {"IntTrueDiv", nullptr, Divide},
+    {"FloatTrueDiv", nullptr, Divide},  {"Pow", nullptr, Power},         {"PowByNatural", nullptr, Power},
+    {"floor", Floor, nullptr},          {"FloorToInt", Floor, nullptr},  {"ceiling", Ceiling, nullptr},
+    {"ceil", Ceiling, nullptr},         {"CeilToInt", Ceiling, nullptr}, {"TruncToInt", Truncate, nullptr},
+    {"trunc", Truncate, nullptr},       {"ToFloat", Same, nullptr},      {"Identity", Same, nullptr},
     {"int", Truncate, nullptr},
 }};
 

@@ -1,8 +1,9 @@
 // Integer expressions of symbolic dimensions: "batch", "8*(((height - 1)//8)) + 8", "Min(512, seq)".
 //
 // Takes: a declared dimension's text and the values of its symbols. Gives: its number, or the symbols in it.
-// Knows what exporters print (SymPy's and torch's spelling): + - * / // % **, parentheses, Min Max Mod FloorDiv floor ceiling
-// TruncToInt and their aliases. Divisions are exact fractions until rounded. A text that is no expression is one symbol.
+// Knows what exporters print (SymPy's and torch's spelling): + - * / // % **, parentheses, Min Max Mod FloorDiv floor
+// ceiling TruncToInt and their aliases. Divisions are exact fractions until rounded. A text that is no expression is
+// one symbol.
 #ifndef MEMCREST_SHAPE_EXPRESSION_H_
 #define MEMCREST_SHAPE_EXPRESSION_H_
 

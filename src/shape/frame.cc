@@ -105,7 +105,8 @@ void Frame::SetSequence(onnx::ValueId id, Sequence sequence) {
 
 Slot Frame::GetByName(absl::string_view name) const {
   if (names_.empty()) {
-    for (size_t i = 0; i < graph.values.size(); ++i) names_.try_emplace(graph.values[i].name, static_cast<onnx::ValueId>(i));
+    for (size_t i = 0; i < graph.values.size(); ++i)
+      names_.try_emplace(graph.values[i].name, static_cast<onnx::ValueId>(i));
   }
   const auto it = names_.find(name);
   if (it != names_.end()) return Get(it->second);

@@ -1,7 +1,7 @@
 // The state of one graph while its shapes are bound: a value per onnx::ValueId, sequences on the side.
 //
-// Takes: a graph. Gives: Frame (the top graph and each run of a sub-graph have one), Slot (a value on its way between frames),
-// Session (what all frames of one binding share: opset, symbols, problems, tallies of assumptions).
+// Takes: a graph. Gives: Frame (the top graph and each run of a sub-graph have one), Slot (a value on its way between
+// frames), Session (what all frames of one binding share: opset, symbols, problems, tallies of assumptions).
 // Frame::values never grows after construction, so references into it stay valid.
 #ifndef MEMCREST_SHAPE_FRAME_H_
 #define MEMCREST_SHAPE_FRAME_H_
@@ -29,7 +29,7 @@ enum class State : uint8_t {
 struct SequenceValue {
   std::vector<BoundValue> items;
   DType dtype = DType::kUndefined;
-  bool length_known = true;      // else `items` are an upper bound
+  bool length_known = true;  // else `items` are an upper bound
   bool empty_optional = false;
 };
 using Sequence = std::shared_ptr<const SequenceValue>;
@@ -91,7 +91,8 @@ void RunFrame(Session& session, Frame& frame);
 // A literal's sizes, dtype and (small ones) host value. Float data beyond 64 elements is not copied.
 BoundValue FromLiteral(const onnx::Literal& literal);
 
-// Whether the element count and each size are within kMaxElements (beside a size of 0 anything may stand) and none is negative.
+// Whether the element count and each size are within kMaxElements (beside a size of 0 anything may stand) and none is
+// negative.
 bool AreValidSizes(DimSpan sizes);
 
 // Sizes of a declared shape whose symbols all have a value.

@@ -24,7 +24,8 @@ bool IsConstant(const onnx::Graph& graph, onnx::ValueId id, int depth) {
 
 }  // namespace
 
-std::optional<size_t> FindFrozenElement(const Frame& frame, onnx::ValueId target, absl::Span<const int64_t> sizes, int64_t elements) {
+std::optional<size_t> FindFrozenElement(const Frame& frame, onnx::ValueId target, absl::Span<const int64_t> sizes,
+                                        int64_t elements) {
   const onnx::Node* concat = Producer(frame.graph, target);
   if (concat == nullptr || concat->op_type != "Concat") return std::nullopt;
   std::vector<bool> constant;  // per element

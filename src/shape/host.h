@@ -1,7 +1,7 @@
 // Host values: the few integers and floats that a graph computes its sizes from.
 //
-// Takes: bound values that carry elements. Gives: element moves (strided views, gathers), broadcasting, rounding to a dtype.
-// Only results of at most kComputeElements elements are computed: what is larger is a device tensor, not a size.
+// Takes: bound values that carry elements. Gives: element moves (strided views, gathers), broadcasting, rounding to a
+// dtype. Only results of at most kComputeElements elements are computed: what is larger is a device tensor, not a size.
 // Elements moved from literals may be more (a literal keeps up to onnx::kLiteralElements).
 #ifndef MEMCREST_SHAPE_HOST_H_
 #define MEMCREST_SHAPE_HOST_H_
@@ -37,7 +37,9 @@ std::vector<int64_t> FlatIndices(int64_t offset, DimSpan strides, DimSpan sizes)
 // `value` as `dtype` stores it; exact for float64, nearest for float32, other dtypes as float32.
 double RoundTo(DType dtype, double value);
 // Element `i` of either kind as a double.
-inline double AsDouble(const BoundValue& v, size_t i) { return v.has_ints ? static_cast<double>(v.ints[i]) : v.floats[i]; }
+inline double AsDouble(const BoundValue& v, size_t i) {
+  return v.has_ints ? static_cast<double>(v.ints[i]) : v.floats[i];
+}
 
 }  // namespace memcrest::shape
 

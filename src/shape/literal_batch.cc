@@ -17,13 +17,15 @@ class PinSearch {
   std::optional<Problem> Run() const {
     for (const onnx::Node& node : exported_.graph.nodes) {
       if (node.inputs.empty() || node.inputs[0] == onnx::kNoValue || !Follows(node.inputs[0])) continue;
-      if (node.op_type == "Reshape" && ReshapePins(node)) return Pinned(node, "its shape is a constant made for that batch");
+      if (node.op_type == "Reshape" && ReshapePins(node))
+        return Pinned(node, "its shape is a constant made for that batch");
       if (TakesParts(node) && !Follows(node.outputs[0])) return Pinned(node, "it takes a fixed part out of the batch");
     }
     for (const onnx::ValueId id : exported_.graph.outputs) {
       const Dims& sizes = exported_.values[static_cast<size_t>(id)].sizes;
       if (sizes.empty() || sizes[0] != old_ || NumElements(sizes) == 1 || Follows(id)) continue;
-      return Problem{"E0404", What(), absl::StrCat("output \"", exported_.graph.values[static_cast<size_t>(id)].name, "\""),
+      return Problem{"E0404", What(),
+                     absl::StrCat("output \"", exported_.graph.values[static_cast<size_t>(id)].name, "\""),
                      "its size does not change with the inputs' first dimension", Fix()};
     }
     return std::nullopt;
@@ -40,7 +42,8 @@ class PinSearch {
     return id != onnx::kNoValue && exported_.values[i].sizes != replaced_.values[i].sizes;
   }
 
-  // Row-major order: the batch stays in front if the first size that changed has only sizes other than the old batch before it.
+  // Row-major order: the batch stays in front if the first size that changed has only sizes other than the old batch
+  // before it.
   bool ReshapePins(const onnx::Node& node) const {
     if (node.outputs.empty() || node.outputs[0] == onnx::kNoValue) return false;
     const size_t out = static_cast<size_t>(node.outputs[0]);
@@ -68,12 +71,14 @@ class PinSearch {
 
 }  // namespace
 
-std::optional<Problem> FindPinnedBatch(const Frame& exported, const Frame& replaced, int64_t old_batch, int64_t new_batch) {
+std::optional<Problem> FindPinnedBatch(const Frame& exported, const Frame& replaced, int64_t old_batch,
+                                       int64_t new_batch) {
   return PinSearch(exported, replaced, old_batch, new_batch).Run();
 }
 
 Problem PinnedBatch(const Problem& cause, int64_t old_batch, int64_t new_batch) {
-  return {"E0404", absl::StrCat("the network was exported for batch ", old_batch, " and cannot be taken for batch ", new_batch),
+  return {"E0404",
+          absl::StrCat("the network was exported for batch ", old_batch, " and cannot be taken for batch ", new_batch),
           cause.where, absl::StrCat(cause.what, "; ", cause.why), PinSearch::Fix()};
 }
 

@@ -201,10 +201,10 @@ const Rule* FindRule(absl::string_view op_type, absl::string_view domain) {
     }
     return table;
   };
-  static const Table& core = *new Table(build(
-      {PointwiseRules(), MatMulRules(), ConvRules(), NormRules(), RecurrentRules(), AttentionRules(), ResizeRules(), SignalRules(),
-       ReshapeRules(), SliceRules(), IndexRules(), CreateRules(), ReduceRules(), QuantRules(), ControlRules(), SequenceRules(),
-       TextRules(), PreviewRules()}));
+  static const Table& core =
+      *new Table(build({PointwiseRules(), MatMulRules(), ConvRules(), NormRules(), RecurrentRules(), AttentionRules(),
+                        ResizeRules(), SignalRules(), ReshapeRules(), SliceRules(), IndexRules(), CreateRules(),
+                        ReduceRules(), QuantRules(), ControlRules(), SequenceRules(), TextRules(), PreviewRules()}));
   static const Table& contrib = *new Table(build({ContribRules(), ContribAttentionRules()}));
   static const Table& ml = *new Table(build({MlRules()}));
   const auto find = [&](const Table& table) -> const Rule* {

@@ -1,9 +1,10 @@
 // What a shape rule sees of a node, and the table of rules.
 //
-// Takes: a node whose inputs are bound. Gives: RuleContext (inputs, host values, attributes; setting outputs; failing) and
-// FindRule. A rule is a plain function; families list theirs in a constexpr table (rules_<family>.cc), so that an operator is
-// one line and one function. Rules may assume `min_inputs` present inputs that are tensors; sequences only where they say so.
-// Outputs that a rule does not set fall back to the declared sizes, else to those of the first input, and are told (A0401).
+// Takes: a node whose inputs are bound. Gives: RuleContext (inputs, host values, attributes; setting outputs; failing)
+// and FindRule. A rule is a plain function; families list theirs in a constexpr table (rules_<family>.cc), so that an
+// operator is one line and one function. Rules may assume `min_inputs` present inputs that are tensors; sequences only
+// where they say so. Outputs that a rule does not set fall back to the declared sizes, else to those of the first
+// input, and are told (A0401).
 #ifndef MEMCREST_SHAPE_RULE_H_
 #define MEMCREST_SHAPE_RULE_H_
 
@@ -58,8 +59,8 @@ class RuleContext {
   // The only element of an integer input.
   std::optional<int64_t> Scalar(int input) const;
 
-  // Sets output `i`. Sizes that are negative or too many elements are reported (E0402/E0403) and fail the output. The returned
-  // value takes host elements; it is a scratch value if the node has no such output.
+  // Sets output `i`. Sizes that are negative or too many elements are reported (E0402/E0403) and fail the output. The
+  // returned value takes host elements; it is a scratch value if the node has no such output.
   BoundValue& Out(int i, DType dtype, Dims sizes);
   // Output 0 has the sizes of input `like`.
   BoundValue& Same(int like = 0) { return Out(0, Type(like), Sizes(like)); }
@@ -67,7 +68,8 @@ class RuleContext {
   void OutSequence(int i, Sequence sequence);
   // As Out, for sizes that depend on data and are the largest possible (A0402).
   BoundValue& Bounded(int i, DType dtype, Dims largest);
-  // As Out, for sizes that nothing bounds before the run: the declared ones if they can be evaluated, else `guess` (A0403).
+  // As Out, for sizes that nothing bounds before the run: the declared ones if they can be evaluated, else `guess`
+  // (A0403).
   BoundValue& Undetermined(int i, DType dtype, Dims guess);
   // Notes that a size frozen by the exporter was recomputed (A0406).
   void CountFrozen() const { Count(session_.frozen); }
@@ -105,8 +107,8 @@ struct Rule {
   bool sequences = false;  // takes inputs that are sequences
 };
 
-// nullptr if there is none. Domains: "", com.microsoft, ai.onnx.ml, ai.onnx.preview*; the first two also look in one another's
-// table (ONNX Runtime puts contributed operators into both).
+// nullptr if there is none. Domains: "", com.microsoft, ai.onnx.ml, ai.onnx.preview*; the first two also look in one
+// another's table (ONNX Runtime puts contributed operators into both).
 const Rule* FindRule(absl::string_view op_type, absl::string_view domain);
 
 // The tables of the families.

@@ -10,13 +10,15 @@ namespace memcrest::shape {
 namespace {
 
 // Attribute `name` as `count` numbers, `otherwise` if absent. False if it has another count.
-bool ReadPerDimension(RuleContext& c, absl::string_view name, size_t count, int64_t otherwise, std::vector<int64_t>* out) {
+bool ReadPerDimension(RuleContext& c, absl::string_view name, size_t count, int64_t otherwise,
+                      std::vector<int64_t>* out) {
   const std::vector<int64_t>* ints = c.node().Ints(name);
   if (ints == nullptr || ints->empty()) {
     out->assign(count, otherwise);
     return true;
   }
-  if (ints->size() != count) return c.Fail(absl::StrCat(name, " has ", ints->size(), " numbers where ", count, " are needed"));
+  if (ints->size() != count)
+    return c.Fail(absl::StrCat(name, " has ", ints->size(), " numbers where ", count, " are needed"));
   *out = *ints;
   return true;
 }
@@ -49,10 +51,11 @@ bool ReadWindow(RuleContext& c, int spatial_rank, DimSpan kernel, Window* window
   } else if (stated != nullptr) {
     window->kernel = *stated;
   }
-  if (window->kernel.size() != n) return c.Fail(absl::StrCat("the kernel has ", window->kernel.size(), " dimensions, not ", n));
+  if (window->kernel.size() != n)
+    return c.Fail(absl::StrCat("the kernel has ", window->kernel.size(), " dimensions, not ", n));
   std::vector<int64_t> pads;
-  if (!ReadPerDimension(c, "strides", n, 1, &window->stride) || !ReadPerDimension(c, "dilations", n, 1, &window->dilation) ||
-      !ReadPerDimension(c, "pads", 2 * n, 0, &pads)) {
+  if (!ReadPerDimension(c, "strides", n, 1, &window->stride) ||
+      !ReadPerDimension(c, "dilations", n, 1, &window->dilation) || !ReadPerDimension(c, "pads", 2 * n, 0, &pads)) {
     return false;
   }
   for (size_t d = 0; d < n; ++d) {
@@ -77,8 +80,8 @@ bool SlideWindow(RuleContext& c, const Window& window, DimSpan spatial, Dims* ou
     const int64_t padded = Plus(Plus(spatial[d], window.pad_begin[d]), window.pad_end[d]);
     const int64_t room = Minus(padded, Plus(Times(window.dilation[d], Minus(window.kernel[d], 1)), 1));
     if (room < 0) {
-      return c.Fail(absl::StrCat("a window of ", window.kernel[d], " (dilation ", window.dilation[d], ") does not fit into ",
-                                 padded, " padded elements of dimension ", d + 2));
+      return c.Fail(absl::StrCat("a window of ", window.kernel[d], " (dilation ", window.dilation[d],
+                                 ") does not fit into ", padded, " padded elements of dimension ", d + 2));
     }
     int64_t steps = Plus(room / stride, 1);
     // A partial window counts if it starts inside the input or the padding before it, as PyTorch has it.

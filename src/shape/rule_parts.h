@@ -18,18 +18,21 @@ bool MatMulSizes(RuleContext& c, int a, int b, Dims* sizes);
 // One sliding window per spatial dimension, from attributes kernel_shape, strides, pads, dilations, auto_pad.
 struct Window {
   std::vector<int64_t> kernel, stride, dilation, pad_begin, pad_end;
-  bool ceil = false;     // round the last, partial window up (pools)
-  bool same = false;     // auto_pad SAME_*: result is ceil(size / stride)
+  bool ceil = false;  // round the last, partial window up (pools)
+  bool same = false;  // auto_pad SAME_*: result is ceil(size / stride)
 };
 // `kernel` overrides kernel_shape unless it is empty.
 bool ReadWindow(RuleContext& c, int spatial_rank, DimSpan kernel, Window* window);
 // Spatial sizes after sliding `window` over the last dimensions of `sizes`, appended to `out`.
 bool SlideWindow(RuleContext& c, const Window& window, DimSpan spatial, Dims* out);
 
-// Sums and products of sizes and attributes, kept at the ends of the range instead of overflowing: Out refuses such a size.
+// Sums and products of sizes and attributes, kept at the ends of the range instead of overflowing: Out refuses such a
+// size.
 inline int64_t Plus(int64_t a, int64_t b) { return CheckedAdd(a, b).value_or(a < 0 ? INT64_MIN : INT64_MAX); }
 inline int64_t Minus(int64_t a, int64_t b) { return b == INT64_MIN ? INT64_MAX : Plus(a, -b); }
-inline int64_t Times(int64_t a, int64_t b) { return CheckedMul(a, b).value_or((a < 0) == (b < 0) ? INT64_MAX : INT64_MIN); }
+inline int64_t Times(int64_t a, int64_t b) {
+  return CheckedMul(a, b).value_or((a < 0) == (b < 0) ? INT64_MAX : INT64_MIN);
+}
 // A size computed in floating point.
 int64_t FromDouble(double size);
 

@@ -39,7 +39,8 @@ void Attention(RuleContext& c) {
   c.Out(2, c.Type(2), {v.batch, v.heads, keys, v.size});
   c.Out(3, c.Type(0), {q.batch, q.heads, q.length, keys});
   const bool packed = c.Rank(0) == 3;
-  c.Out(0, c.Type(0), packed ? Dims{q.batch, q.length, Times(q.heads, v.size)} : Dims{q.batch, q.heads, q.length, v.size});
+  c.Out(0, c.Type(0),
+        packed ? Dims{q.batch, q.length, Times(q.heads, v.size)} : Dims{q.batch, q.heads, q.length, v.size});
 }
 
 void FlexAttention(RuleContext& c) {

@@ -1,4 +1,5 @@
-// Rules of ONNX Runtime's contributed operators (com.microsoft) other than attention: fused, quantized and blocked products.
+// Rules of ONNX Runtime's contributed operators (com.microsoft) other than attention: fused, quantized and blocked
+// products.
 #include <array>
 
 #include "absl/strings/str_cat.h"
@@ -8,8 +9,8 @@
 namespace memcrest::shape {
 namespace {
 
-// input, skip, gamma, beta, bias -> output, mean, inverse deviation, sum; the simplified form has no mean to give but keeps the
-// output's place.
+// input, skip, gamma, beta, bias -> output, mean, inverse deviation, sum; the simplified form has no mean to give but
+// keeps the output's place.
 void SkipLayerNormalization(RuleContext& c) {
   Dims rows = c.Sizes(0);
   if (!rows.empty()) rows.back() = 1;

@@ -1,4 +1,5 @@
-// Rules of ONNX Runtime's contributed attention operators (com.microsoft), which differ from ai.onnx's of the same name.
+// Rules of ONNX Runtime's contributed attention operators (com.microsoft), which differ from ai.onnx's of the same
+// name.
 #include <array>
 
 #include "src/shape/rule.h"

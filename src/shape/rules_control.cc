@@ -89,7 +89,8 @@ bool SameSlot(const Slot& a, const Slot& b) {
 // Follows a Loop: trip count and condition (known or not), carried values, outputs stacked per trip.
 class LoopRun {
  public:
-  LoopRun(RuleContext& c, const onnx::Graph& body) : c_(c), body_(body), carried_count_(static_cast<size_t>(c.inputs()) - 2) {}
+  LoopRun(RuleContext& c, const onnx::Graph& body)
+      : c_(c), body_(body), carried_count_(static_cast<size_t>(c.inputs()) - 2) {}
 
   void Run() {
     ReadCounts();

@@ -122,7 +122,8 @@ void RoiAlign(RuleContext& c) {
     c.Fail("needs an image batch and a matrix of regions");
     return;
   }
-  c.Out(0, c.Type(0), {c.Sizes(1)[0], c.Sizes(0)[1], c.node().Int("output_height", 1), c.node().Int("output_width", 1)});
+  c.Out(0, c.Type(0),
+        {c.Sizes(1)[0], c.Sizes(0)[1], c.node().Int("output_height", 1), c.node().Int("output_width", 1)});
 }
 
 // [N, C * prod(block), L] -> [N, C, image...].

@@ -15,13 +15,22 @@ void ConstantOfAttribute(RuleContext& c, const onnx::Attribute& attribute) {
   using Kind = onnx::Attribute::Kind;
   const auto count = [](const auto& list) { return Dims{static_cast<int64_t>(list.size())}; };
   switch (attribute.kind) {
-    case Kind::kInt: return SetInts(&c.Out(0, DType::kInt64, {}), {attribute.i});
-    case Kind::kInts: return SetInts(&c.Out(0, DType::kInt64, count(attribute.ints)), attribute.ints);
-    case Kind::kFloat: return SetFloats(&c.Out(0, DType::kFloat32, {}), {attribute.f});
-    case Kind::kFloats: return SetFloats(&c.Out(0, DType::kFloat32, count(attribute.floats)), attribute.floats);
-    case Kind::kString: c.Out(0, DType::kString, {}); return;
-    case Kind::kStrings: c.Out(0, DType::kString, count(attribute.strings)); return;
-    default: return c.Fallback();
+    case Kind::kInt:
+      return SetInts(&c.Out(0, DType::kInt64, {}), {attribute.i});
+    case Kind::kInts:
+      return SetInts(&c.Out(0, DType::kInt64, count(attribute.ints)), attribute.ints);
+    case Kind::kFloat:
+      return SetFloats(&c.Out(0, DType::kFloat32, {}), {attribute.f});
+    case Kind::kFloats:
+      return SetFloats(&c.Out(0, DType::kFloat32, count(attribute.floats)), attribute.floats);
+    case Kind::kString:
+      c.Out(0, DType::kString, {});
+      return;
+    case Kind::kStrings:
+      c.Out(0, DType::kString, count(attribute.strings));
+      return;
+    default:
+      return c.Fallback();
   }
 }
 
@@ -32,7 +41,8 @@ void Constant(RuleContext& c) {
     return c.OutSlot(0, std::move(slot));
   }
   for (const onnx::Attribute& attribute : c.node().attributes) {
-    if (attribute.name.substr(0, 6) == "value_" || attribute.name == "sparse_value") return ConstantOfAttribute(c, attribute);
+    if (attribute.name.substr(0, 6) == "value_" || attribute.name == "sparse_value")
+      return ConstantOfAttribute(c, attribute);
   }
   c.Fail("has no value");
 }
@@ -61,7 +71,8 @@ void ConstantOfShape(RuleContext& c) {
 
 // start + i * delta; of host values only.
 void IntRange(RuleContext& c, int64_t start, int64_t limit, int64_t delta) {
-  const std::optional<int64_t> span = limit == INT64_MIN || start == INT64_MIN ? std::nullopt : CheckedAdd(limit, -start);
+  const std::optional<int64_t> span =
+      limit == INT64_MIN || start == INT64_MIN ? std::nullopt : CheckedAdd(limit, -start);
   if (delta == 0 || delta == INT64_MIN || !span.has_value() || *span == INT64_MIN) {
     c.Fail(absl::StrCat("from ", start, " to ", limit, " by ", delta));
     return;
@@ -127,12 +138,8 @@ void Multinomial(RuleContext& c) {
 }
 
 constexpr std::array kRules = {
-    Rule{"Constant", Constant, 0},
-    Rule{"ConstantOfShape", ConstantOfShape},
-    Rule{"Range", Range, 3},
-    Rule{"EyeLike", EyeLike},
-    Rule{"RandomNormal", RandomOfShape, 0},
-    Rule{"RandomUniform", RandomOfShape, 0},
+    Rule{"Constant", Constant, 0},    Rule{"ConstantOfShape", ConstantOfShape}, Rule{"Range", Range, 3},
+    Rule{"EyeLike", EyeLike},         Rule{"RandomNormal", RandomOfShape, 0},   Rule{"RandomUniform", RandomOfShape, 0},
     Rule{"Multinomial", Multinomial},
 };
 

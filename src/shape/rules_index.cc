@@ -1,4 +1,5 @@
-// Rules of operators that address elements by indices: Gather*, Scatter*, TopK, OneHot, NonZero, and those that keep sizes.
+// Rules of operators that address elements by indices: Gather*, Scatter*, TopK, OneHot, NonZero, and those that keep
+// sizes.
 #include <algorithm>
 #include <array>
 

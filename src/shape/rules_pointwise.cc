@@ -234,7 +234,7 @@ void Clip(RuleContext& c) {
   std::vector<int64_t> result;
   for (const int64_t x : in.ints) {
     const double as_double = static_cast<double>(x);
-    result.push_back(as_double < *low ? static_cast<int64_t>(*low) : as_double > *high ? static_cast<int64_t>(*high) : x);
+    result.push_back(as_double < *low ? FromDouble(*low) : as_double > *high ? FromDouble(*high) : x);
   }
   SetInts(&out, std::move(result));
 }

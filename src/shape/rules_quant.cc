@@ -1,4 +1,5 @@
-// Rules of quantization: QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear (products and convolutions: see those).
+// Rules of quantization: QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear (products and convolutions: see
+// those).
 #include <array>
 
 #include "src/shape/rule.h"

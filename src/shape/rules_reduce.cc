@@ -29,7 +29,8 @@ std::vector<T> FoldElements(const std::vector<T>& elements, const Dims& in, cons
   return result;
 }
 
-// axes as an input (ReduceSum from opset 13, others from 18) or an attribute; none means all, or none if the node says so.
+// axes as an input (ReduceSum from opset 13, others from 18) or an attribute; none means all, or none if the node says
+// so.
 void ReduceRule(RuleContext& c, IntBinary ints, FloatBinary floats) {
   const IntList axes = c.Ints(1, "axes");
   const bool keep = c.node().Int("keepdims", 1) != 0;

@@ -1,4 +1,5 @@
-// Rules of operators that move no element: Reshape, Squeeze, Transpose ..., and Shape and Size, where host values begin.
+// Rules of operators that move no element: Reshape, Squeeze, Transpose ..., and Shape and Size, where host values
+// begin.
 #include <algorithm>
 #include <array>
 
@@ -196,15 +197,9 @@ void Shape(RuleContext& c) {
 void Size(RuleContext& c) { SetInts(&c.Out(0, DType::kInt64, {}), {NumElements(c.Sizes(0))}); }
 
 constexpr std::array kRules = {
-    Rule{"Reshape", Reshape},
-    Rule{"Flatten", Flatten},
-    Rule{"Squeeze", Squeeze},
-    Rule{"Unsqueeze", Unsqueeze},
-    Rule{"Transpose", Transpose},
-    Rule{"Expand", Expand, 2},
-    Rule{"Tile", Tile, 2},
-    Rule{"Shape", Shape},
-    Rule{"Size", Size},
+    Rule{"Reshape", Reshape},     Rule{"Flatten", Flatten},     Rule{"Squeeze", Squeeze},
+    Rule{"Unsqueeze", Unsqueeze}, Rule{"Transpose", Transpose}, Rule{"Expand", Expand, 2},
+    Rule{"Tile", Tile, 2},        Rule{"Shape", Shape},         Rule{"Size", Size},
 };
 
 }  // namespace

@@ -17,7 +17,8 @@ int64_t Scaled(int64_t size, double scale) {
 
 // Applies `scales` to the dimensions `axes` of `sizes`.
 bool Scale(RuleContext& c, absl::Span<const double> scales, absl::Span<const int> axes, Dims* sizes) {
-  if (scales.size() != axes.size()) return c.Fail(absl::StrCat(scales.size(), " scales for ", axes.size(), " dimensions"));
+  if (scales.size() != axes.size())
+    return c.Fail(absl::StrCat(scales.size(), " scales for ", axes.size(), " dimensions"));
   for (size_t i = 0; i < axes.size(); ++i) {
     int64_t& size = (*sizes)[static_cast<size_t>(axes[i])];
     size = Scaled(size, scales[i]);
@@ -38,7 +39,8 @@ bool ResizedAxes(RuleContext& c, std::vector<int>* axes) {
 
 // Target sizes, possibly changed to keep the aspect ratio: all dimensions get the smallest or largest of the scales.
 bool FitSizes(RuleContext& c, absl::Span<const int64_t> target, absl::Span<const int> axes, Dims* sizes) {
-  if (target.size() != axes.size()) return c.Fail(absl::StrCat(target.size(), " sizes for ", axes.size(), " dimensions"));
+  if (target.size() != axes.size())
+    return c.Fail(absl::StrCat(target.size(), " sizes for ", axes.size(), " dimensions"));
   const absl::string_view policy = c.node().String("keep_aspect_ratio_policy", "stretch");
   double scale = policy == "not_larger" ? INFINITY : 0;
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -113,7 +115,8 @@ void AffineGrid(RuleContext& c) {
 }
 
 bool IsImage(RuleContext& c, int64_t block) {
-  return (c.Rank(0) == 4 && block > 0 && block < (1 << 20)) || c.Fail("needs a tensor of rank 4 and a positive blocksize");
+  return (c.Rank(0) == 4 && block > 0 && block < (1 << 20)) ||
+         c.Fail("needs a tensor of rank 4 and a positive blocksize");
 }
 
 void DepthToSpace(RuleContext& c) {

@@ -71,9 +71,9 @@ void SequenceAt(RuleContext& c) {
   if (at.has_value()) {
     return c.OutSlot(0, {State::kTensor, in->items[static_cast<size_t>(*at < 0 ? *at + n : *at)], nullptr});
   }
-  const auto largest = std::max_element(in->items.begin(), in->items.end(), [](const BoundValue& a, const BoundValue& b) {
-    return NumElements(a.sizes) < NumElements(b.sizes);
-  });
+  const auto largest = std::max_element(
+      in->items.begin(), in->items.end(),
+      [](const BoundValue& a, const BoundValue& b) { return NumElements(a.sizes) < NumElements(b.sizes); });
   c.Bounded(0, largest->dtype, largest->sizes);
 }
 

@@ -30,7 +30,7 @@ void Dft(RuleContext& c) {
   if (onesided && !inverse) length = length / 2 + 1;
   sizes.back() = onesided && inverse ? 1 : 2;
   c.Has(1) && !c.Scalar(1).has_value() ? c.Undetermined(0, c.Type(0), std::move(sizes))
-                                        : c.Out(0, c.Type(0), std::move(sizes));
+                                       : c.Out(0, c.Type(0), std::move(sizes));
 }
 
 // signal[B, L, 1 or 2], frame_step, window, frame_length -> [B, frames, frequencies, 2].

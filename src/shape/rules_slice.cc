@@ -191,7 +191,8 @@ void Unique(RuleContext& c) {
   int64_t& count = sizes[static_cast<size_t>(axis)];
   const int64_t all = count;
   const bool known = HasHost(c.In(0)) && (flat || c.Rank(0) == 1);
-  if (c.In(0).has_ints && known) count = static_cast<int64_t>(std::set(c.In(0).ints.begin(), c.In(0).ints.end()).size());
+  if (c.In(0).has_ints && known)
+    count = static_cast<int64_t>(std::set(c.In(0).ints.begin(), c.In(0).ints.end()).size());
   if (c.In(0).has_floats && known) {
     count = static_cast<int64_t>(std::set(c.In(0).floats.begin(), c.In(0).floats.end()).size());
   }
@@ -201,12 +202,8 @@ void Unique(RuleContext& c) {
 }
 
 constexpr std::array kRules = {
-    Rule{"Concat", Concat},
-    Rule{"Split", Split},
-    Rule{"Slice", Slice},
-    Rule{"Pad", Pad},
-    Rule{"Compress", Compress, 2},
-    Rule{"Unique", Unique},
+    Rule{"Concat", Concat}, Rule{"Split", Split},          Rule{"Slice", Slice},
+    Rule{"Pad", Pad},       Rule{"Compress", Compress, 2}, Rule{"Unique", Unique},
 };
 
 }  // namespace

@@ -53,12 +53,9 @@ void ImageDecoder(RuleContext& c) {
 }
 
 constexpr std::array kRules = {
-    Rule{"StringConcat", StringConcat, 2},
-    Rule{"RegexFullMatch", RegexFullMatch},
-    Rule{"StringNormalizer", StringNormalizer},
-    Rule{"StringSplit", StringSplit},
-    Rule{"TfIdfVectorizer", TfIdfVectorizer},
-    Rule{"ImageDecoder", ImageDecoder},
+    Rule{"StringConcat", StringConcat, 2},      Rule{"RegexFullMatch", RegexFullMatch},
+    Rule{"StringNormalizer", StringNormalizer}, Rule{"StringSplit", StringSplit},
+    Rule{"TfIdfVectorizer", TfIdfVectorizer},   Rule{"ImageDecoder", ImageDecoder},
 };
 
 }  // namespace

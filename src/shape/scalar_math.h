@@ -1,6 +1,7 @@
 // Arithmetic of single host elements, as ONNX defines it.
 //
-// Takes: one or two numbers. Gives: a number; for integers nullopt (no host value then) on overflow or division by zero.
+// Takes: one or two numbers. Gives: a number; for integers nullopt (no host value then) on overflow or division by
+// zero.
 #ifndef MEMCREST_SHAPE_SCALAR_MATH_H_
 #define MEMCREST_SHAPE_SCALAR_MATH_H_
 

@@ -40,8 +40,9 @@ std::vector<Problem> CheckInputSizes(const onnx::Model& model, const BoundInputs
   for (size_t i = 0; i < inputs.sizes.size(); ++i) {
     if (shape::AreValidSizes(inputs.sizes[i])) continue;
     const onnx::Value& value = model.graph.values[static_cast<size_t>(model.graph.inputs[i])];
-    problems.push_back({"E0402", absl::StrCat("input ", value.name, " of ", ToText(inputs.sizes[i]), " elements is too large"), "--bind", "",
-                        "check the numbers given to --bind and --input"});
+    problems.push_back({"E0402",
+                        absl::StrCat("input ", value.name, " of ", ToText(inputs.sizes[i]), " elements is too large"),
+                        "--bind", "", "check the numbers given to --bind and --input"});
   }
   return problems;
 }
@@ -49,8 +50,9 @@ std::vector<Problem> CheckInputSizes(const onnx::Model& model, const BoundInputs
 void AddTallies(const std::map<std::string, shape::Tally>& tallies, absl::string_view code, absl::string_view text,
                 std::vector<Assumption>* assumptions) {
   for (const auto& [op, tally] : tallies) {
-    assumptions->push_back({std::string(code), absl::StrCat(op, ": ", text, " (", tally.count, tally.count == 1 ? " result" : " results",
-                                                            ", first at ", tally.first, ")")});
+    assumptions->push_back(
+        {std::string(code), absl::StrCat(op, ": ", text, " (", tally.count, tally.count == 1 ? " result" : " results",
+                                         ", first at ", tally.first, ")")});
   }
 }
 
@@ -72,7 +74,8 @@ absl::Status CheckBatch(const onnx::Model& model, const BoundInputs& inputs, con
   }
   const Pass exported(model, inputs, sizes);
   if (!exported.session.problems.empty()) return ToStatusOf(exported.session);
-  if (!replaced.session.problems.empty()) return ToStatus(shape::PinnedBatch(replaced.session.problems[0], old_batch, new_batch));
+  if (!replaced.session.problems.empty())
+    return ToStatus(shape::PinnedBatch(replaced.session.problems[0], old_batch, new_batch));
   const std::optional<Problem> pinned = shape::FindPinnedBatch(exported.frame, replaced.frame, old_batch, new_batch);
   return pinned.has_value() ? ToStatus(*pinned) : absl::OkStatus();
 }
@@ -93,13 +96,15 @@ absl::StatusOr<BoundShapes> BindShapes(const onnx::Model& model, const Binding& 
   BoundShapes result;
   result.values = std::move(pass.frame.values);
   result.assumptions = std::move(inputs.assumptions);
-  AddTallies(pass.session.without_rule, "A0401", "no shape rule; the sizes declared in the file or those of the first input are taken",
+  AddTallies(pass.session.without_rule, "A0401",
+             "no shape rule; the sizes declared in the file or those of the first input are taken",
              &result.assumptions);
-  AddTallies(pass.session.data_dependent, "A0402", "sizes depend on data; the largest possible are taken", &result.assumptions);
-  AddTallies(pass.session.undetermined, "A0403", "sizes depend on values unknown before the run; declared sizes or a guess are taken",
+  AddTallies(pass.session.data_dependent, "A0402", "sizes depend on data; the largest possible are taken",
              &result.assumptions);
-  AddTallies(pass.session.frozen, "A0406", "the exporter froze a size as a constant that does not fit; it was computed anew",
-             &result.assumptions);
+  AddTallies(pass.session.undetermined, "A0403",
+             "sizes depend on values unknown before the run; declared sizes or a guess are taken", &result.assumptions);
+  AddTallies(pass.session.frozen, "A0406",
+             "the exporter froze a size as a constant that does not fit; it was computed anew", &result.assumptions);
   return result;
 }
 

@@ -1,9 +1,10 @@
 // Concrete sizes of every value of an ONNX graph for one binding of its symbolic dimensions.
 //
-// Takes: onnx::Model and a Binding.  Gives: per value its sizes, dtype, and - for integer plumbing (Shape, Gather, Concat,
-// arithmetic on a few elements) - its host value. Every ONNX operator has a rule or a stated fallback; a declared value_info is
-// only believed where no rule applies. Data-dependent sizes (NonZero, TopK's k, Loop counts) get a stated upper bound.
-// Guarantees: no partial result for a shape error: E04xx problems name node and sizes; all unbound symbols are listed at once.
+// Takes: onnx::Model and a Binding.  Gives: per value its sizes, dtype, and - for integer plumbing (Shape, Gather,
+// Concat, arithmetic on a few elements) - its host value. Every ONNX operator has a rule or a stated fallback; a
+// declared value_info is only believed where no rule applies. Data-dependent sizes (NonZero, TopK's k, Loop counts) get
+// a stated upper bound. Guarantees: no partial result for a shape error: E04xx problems name node and sizes; all
+// unbound symbols are listed at once.
 #ifndef MEMCREST_SHAPE_SHAPES_H_
 #define MEMCREST_SHAPE_SHAPES_H_
 

@@ -35,7 +35,7 @@ bool Trains(const Param& p, const Job& job) {
 }  // namespace
 
 Session::Session(const Program& program, const Job& job, const KernelDevice& device, std::vector<bool> region_calls)
-    : program_(program), job_(job), rt_(device), resident_(program.network->tensors.size()),
+    : program_(program), job_(job), rt_(device, Ops()), resident_(program.network->tensors.size()),
       forward_(rt_, program, job, std::move(region_calls), resident_) {
   rt_.hook_owner = this;
   rt_.grad_ready = &Session::OnGradReady;

@@ -13,7 +13,9 @@ Bytes Sum(DimSpan sizes, DimSpan axes, DType dtype = DType::kFloat32) {
 }
 
 TEST(ReduceScratch, BiasGradientsTakeABufferOfThreadBlocksPartialSums) {
-  // 4096 outputs: 32 threads of 4 outputs a block: 32 columns of blocks, 16 blocks an output, each thread's 4 bytes.
+  // (2048, 1024): a block is 32 x 4 threads of 4 outputs each; 8 columns of blocks; 512 values a thread are split until
+  // 16 are left: 32 blocks an output. 4 bytes x 1024 outputs x 32 blocks x 128 outputs a block, and a semaphore a
+  // column.
   EXPECT_EQ(Sum({2048, 1024}, {0}), 16777216 + 4 * 8);
   EXPECT_EQ(Sum({4096, 1024}, {0}), 33554432 + 4 * 8);
   EXPECT_EQ(Sum({8192, 4096}, {0}), 138412032 + 4 * 32);
@@ -31,8 +33,9 @@ TEST(ReduceScratch, DependsOnTheDevice) {
   small.sm = 75;
   small.multiprocessors = 40;
   const MetaRef meta = MakeMeta({8192, 4096}, {4096, 1}, DType::kFloat32);
-  // 40 x 2 blocks wanted over 32 columns are 3 an output, below the 2 that 256 values a thread ask for: 3 x 4096 x 128 x 4.
-  EXPECT_EQ(SumScratch(small, *meta, {0}, DType::kFloat32), 3 * 4096 * 128 * 4 + 4 * 32);
+  // 40 multiprocessors take 8 blocks of 128 threads each: 320 blocks over 32 columns are 10 an output (132 x 16 / 32 =
+  // 66 above).
+  EXPECT_EQ(SumScratch(small, *meta, {0}, DType::kFloat32), 4 * 4096 * 10 * 128 + 4 * 32);
 }
 
 TEST(ReduceScratch, IndexedExtremesCarryAValueAndAnIndex) {

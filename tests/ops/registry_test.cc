@@ -28,8 +28,8 @@ TEST(Registry, CompositesRecordNothingAndHaveNoFormula) {
 }
 
 TEST(Registry, HasTheOperatorsThatOthersCallByName) {
-  for (const char* name : {"add", "mul", "div.Tensor", "reciprocal", "_softmax", "_log_softmax", "nll_loss", "native_dropout",
-                           "max.all", "max.dim", "xlogy", "clone", "to", "_to_copy", "unknown"}) {
+  for (const char* name : {"add", "mul", "div.Tensor", "reciprocal", "_softmax", "_log_softmax", "nll_loss",
+                           "native_dropout", "max.all", "max.dim", "xlogy", "clone", "to", "_to_copy", "unknown"}) {
     EXPECT_NE(Ops().Find(name), nullptr) << name;
   }
 }

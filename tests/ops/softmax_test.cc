@@ -1,5 +1,5 @@
-// softmax, log_softmax, dropout. Sizes: 8x2048 float32 = 65536 bytes, half precision 32768; 64x64 float32 = 16384, bool 4096.
-// Recorded with PyTorch 2.14 for the same calls.
+// softmax, log_softmax, dropout. Sizes: 8x2048 float32 = 65536 bytes, half precision 32768; 64x64 float32 = 16384, bool
+// 4096. Recorded with PyTorch 2.14 for the same calls.
 #include <gtest/gtest.h>
 
 #include "tests/support/eager_harness.h"

@@ -54,12 +54,16 @@ TEST(BindShapes, ANameThatStatesALiteralSizeIsAccepted) {
 }
 
 TEST(BindShapes, ContradictionsAreRefused) {
-  EXPECT_NE(ErrorOf(TwoInputs(), {{{"batch", 4}, {"seq", 10}}, {{"ids", {5, 10}}}}).find("E0406: batch is both 4 and 5"),
+  EXPECT_NE(
+      ErrorOf(TwoInputs(), {{{"batch", 4}, {"seq", 10}}, {{"ids", {5, 10}}}}).find("E0406: batch is both 4 and 5"),
+      std::string::npos);
+  EXPECT_NE(ErrorOf(TwoInputs(), {{}, {{"ids", {4, 10}}, {"mask", {4, 21}}}})
+                .find("E0406: dimension 1 of mask is both 21 and 20"),
             std::string::npos);
-  EXPECT_NE(ErrorOf(TwoInputs(), {{}, {{"ids", {4, 10}}, {"mask", {4, 21}}}}).find("E0406: dimension 1 of mask is both 21 and 20"),
+  EXPECT_NE(ErrorOf(TwoInputs(), {{}, {{"ids", {4, 10, 1}}}}).find("E0406: ids has 2 dimensions, not 3"),
             std::string::npos);
-  EXPECT_NE(ErrorOf(TwoInputs(), {{}, {{"ids", {4, 10, 1}}}}).find("E0406: ids has 2 dimensions, not 3"), std::string::npos);
-  EXPECT_NE(ErrorOf(TwoInputs(), {{{"batch", 0}, {"seq", 10}}, {}}).find("E0406: batch is bound to 0"), std::string::npos);
+  EXPECT_NE(ErrorOf(TwoInputs(), {{{"batch", 0}, {"seq", 10}}, {}}).find("E0406: batch is bound to 0"),
+            std::string::npos);
 }
 
 TEST(BindShapes, DimensionsWithoutANameCanBeBoundByPlace) {

@@ -19,7 +19,11 @@ void AddIf(ModelBuilder& b, const char* condition) {
 
 TEST(If, AKnownConditionPicksItsBranch) {
   ModelBuilder b = Branches();
-  b.Node("Shape", {"x"}, {"s"}).Node("ReduceMax", {"s"}, {"m"}).With("keepdims", 0).Int("five", 5).Node("Less", {"m", "five"}, {"small"});
+  b.Node("Shape", {"x"}, {"s"})
+      .Node("ReduceMax", {"s"}, {"m"})
+      .With("keepdims", 0)
+      .Int("five", 5)
+      .Node("Less", {"m", "five"}, {"small"});
   AddIf(b, "small");  // 6 < 5 is false
   EXPECT_EQ(Bound(b, "y").sizes, (Dims{2, 6}));
   EXPECT_FALSE(Bound(b, "y").upper_bound);
@@ -46,7 +50,10 @@ void AddLoop(ModelBuilder& b, const char* trips) {
   b.Weight("row", {1, 6});
   GraphBuilder body = b.SubGraph();
   body.Input("i", DType::kInt64, {}).Input("go", DType::kBool, {}).Input("grown", DType::kFloat32, {});
-  body.Node("Concat", {"grown", "row"}, {"next"}).With("axis", 0).Node("Identity", {"go"}, {"still"}).Node("Gather", {"x", "i"}, {"picked"});
+  body.Node("Concat", {"grown", "row"}, {"next"})
+      .With("axis", 0)
+      .Node("Identity", {"go"}, {"still"})
+      .Node("Gather", {"x", "i"}, {"picked"});
   body.Output("still").Output("next").Output("picked");
   b.Node("Loop", {trips, "", "x"}, {"final", "stacked"}).WithGraph("body", body);
 }
@@ -92,7 +99,10 @@ TEST(Scan, CutsAndStacks) {
   GraphBuilder body = b.SubGraph();
   body.Input("h", DType::kFloat32, {}).Input("column", DType::kFloat32, {});
   body.Node("Relu", {"h"}, {"h1"}).Node("Tanh", {"column"}, {"o"}).Output("h1").Output("o");
-  b.Node("Scan", {"h0", "x"}, {"h_last", "all"}).With("num_scan_inputs", 1).With("scan_input_axes", std::vector<int64_t>{1}).WithGraph("body", body);
+  b.Node("Scan", {"h0", "x"}, {"h_last", "all"})
+      .With("num_scan_inputs", 1)
+      .With("scan_input_axes", std::vector<int64_t>{1})
+      .WithGraph("body", body);
   EXPECT_EQ(Bound(b, "h_last").sizes, (Dims{5}));
   EXPECT_EQ(Bound(b, "all").sizes, (Dims{6, 4}));  // 6 columns of 4
 }
@@ -110,7 +120,11 @@ TEST(Sequence, ElementsAreFollowedOneByOne) {
 
 TEST(Sequence, SplittingGivesEvenPartsAndARest) {
   ModelBuilder b;
-  b.Weight("x", {5, 6}).Int("two", 2).Int("last", 2).Node("SplitToSequence", {"x", "two"}, {"seq"}).Node("SequenceAt", {"seq", "last"}, {"y"});
+  b.Weight("x", {5, 6})
+      .Int("two", 2)
+      .Int("last", 2)
+      .Node("SplitToSequence", {"x", "two"}, {"seq"})
+      .Node("SequenceAt", {"seq", "last"}, {"y"});
   EXPECT_EQ(Bound(b, "y").sizes, (Dims{1, 6}));
 }
 
@@ -123,7 +137,9 @@ TEST(Sequence, WhereATensorIsNeededIsAnError) {
 TEST(Optional, KnowsWhetherItHoldsSomething) {
   ModelBuilder b;
   b.Weight("x", {5}).Node("Optional", {"x"}, {"full"}).Node("Optional", {}, {"empty"});
-  b.Node("OptionalHasElement", {"full"}, {"yes"}).Node("OptionalHasElement", {"empty"}, {"no"}).Node("OptionalGetElement", {"full"}, {"y"});
+  b.Node("OptionalHasElement", {"full"}, {"yes"})
+      .Node("OptionalHasElement", {"empty"}, {"no"})
+      .Node("OptionalGetElement", {"full"}, {"y"});
   EXPECT_EQ(Bound(b, "yes").ints, (std::vector<int64_t>{1}));
   EXPECT_EQ(Bound(b, "no").ints, (std::vector<int64_t>{0}));
   EXPECT_EQ(Bound(b, "y").sizes, (Dims{5}));

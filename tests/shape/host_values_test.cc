@@ -16,7 +16,9 @@ TEST(HostValues, FlowFromShapeThroughArithmeticIntoReshape) {
   ModelBuilder b = Image();
   b.Int("one", 1).Int("two", 2).Ints("zero", {0}).Ints("minus", {-1}).Ints("axis0", {0});
   b.Node("Gather", {"s", "one"}, {"height"}).Node("Div", {"height", "two"}, {"half"});  // 6 / 2
-  b.Node("Unsqueeze", {"half", "axis0"}, {"half1"}).Node("Concat", {"zero", "half1", "minus"}, {"target"}).With("axis", 0);
+  b.Node("Unsqueeze", {"half", "axis0"}, {"half1"})
+      .Node("Concat", {"zero", "half1", "minus"}, {"target"})
+      .With("axis", 0);
   b.Node("Reshape", {"x", "target"}, {"y"});
   EXPECT_EQ(Bound(b, "target").ints, (Values{0, 3, -1}));
   EXPECT_EQ(Bound(b, "y").sizes, (Dims{4, 3, 20}));  // 240 / 12
@@ -31,7 +33,11 @@ TEST(HostValues, DivisionTruncatesTowardZero) {
 
 TEST(HostValues, OverflowAndDivisionByZeroHaveNone) {
   ModelBuilder b;
-  b.Int("big", INT64_MAX).Int("two", 2).Int("zero", 0).Node("Mul", {"big", "two"}, {"m"}).Node("Div", {"two", "zero"}, {"d"});
+  b.Int("big", INT64_MAX)
+      .Int("two", 2)
+      .Int("zero", 0)
+      .Node("Mul", {"big", "two"}, {"m"})
+      .Node("Div", {"two", "zero"}, {"d"});
   EXPECT_FALSE(Bound(b, "m").has_ints);
   EXPECT_FALSE(Bound(b, "d").has_ints);
 }
@@ -76,7 +82,11 @@ TEST(HostValues, ConditionsChoose) {
 TEST(HostValues, RangesScattersAndReductions) {
   ModelBuilder b;
   b.Int("from", 2).Int("to", 9).Int("by", 3).Node("Range", {"from", "to", "by"}, {"r"});  // 2 5 8
-  b.Ints("at", {-1}).Ints("new", {7}).Node("ScatterElements", {"r", "at", "new"}, {"s"}).Node("ReduceProd", {"s"}, {"p"}).With("keepdims", 0);
+  b.Ints("at", {-1})
+      .Ints("new", {7})
+      .Node("ScatterElements", {"r", "at", "new"}, {"s"})
+      .Node("ReduceProd", {"s"}, {"p"})
+      .With("keepdims", 0);
   b.Node("CumSum", {"s", "zero"}, {"c"}).Int("zero", 0);
   EXPECT_EQ(Bound(b, "r").ints, (Values{2, 5, 8}));
   EXPECT_EQ(Bound(b, "s").ints, (Values{2, 5, 7}));
@@ -100,7 +110,10 @@ TEST(HostValues, ResizeUsesScalesOrSizes) {
 
 TEST(HostValues, DataDependentSizesAreBoundedAndTold) {
   ModelBuilder b;
-  b.Input("x", DType::kFloat32, {"4", "6"}).Node("NonZero", {"x"}, {"n"}).Node("Transpose", {"n"}, {"t"}).Node("Shape", {"t"}, {"s"});
+  b.Input("x", DType::kFloat32, {"4", "6"})
+      .Node("NonZero", {"x"}, {"n"})
+      .Node("Transpose", {"n"}, {"t"})
+      .Node("Shape", {"t"}, {"s"});
   EXPECT_EQ(Bound(b, "n").sizes, (Dims{2, 24}));
   EXPECT_TRUE(Bound(b, "t").upper_bound);
   EXPECT_TRUE(Bound(b, "s").upper_bound);
@@ -119,7 +132,9 @@ TEST(HostValues, ASizeThatTracingFrozeIsComputedAnew) {
   // [64, 2 * batch, 3] where 64 was the number of points when the file was made; x has 4 * 6 * 10 elements.
   ModelBuilder b = Image();
   b.Int("zero", 0).Int("two", 2).Ints("axis", {0}).Ints("frozen", {64}).Ints("three", {3});
-  b.Node("Gather", {"s", "zero"}, {"batch"}).Node("Mul", {"batch", "two"}, {"heads"}).Node("Unsqueeze", {"heads", "axis"}, {"heads1"});
+  b.Node("Gather", {"s", "zero"}, {"batch"})
+      .Node("Mul", {"batch", "two"}, {"heads"})
+      .Node("Unsqueeze", {"heads", "axis"}, {"heads1"});
   b.Node("Concat", {"frozen", "heads1", "three"}, {"target"}).With("axis", 0).Node("Reshape", {"x", "target"}, {"y"});
   // 240 / (8 * 3) = 10; freeing the 3 instead would need 240 / (64 * 8), no integer.
   EXPECT_EQ(Bound(b, "y").sizes, (Dims{10, 8, 3}));

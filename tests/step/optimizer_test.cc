@@ -16,7 +16,7 @@ struct Measured {
 
 // Two steps with gradients present; the second is measured.
 Measured Measure(const OptimizerEntry& entry, OptimizerImpl impl, OptimizerOptions options) {
-  Eager rt{KernelDevice()};
+  Eager rt(KernelDevice(), Ops());
   std::vector<std::unique_ptr<Leaf>> leaves;
   std::vector<OptimizedParam> params(2);
   std::vector<OptimizedParam*> all;

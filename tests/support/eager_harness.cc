@@ -21,7 +21,7 @@ std::string Line(const Event& e) {
 
 }  // namespace
 
-EagerHarness::EagerHarness(KernelDevice device) : rt_(std::move(device)) { rt_.reduction_scratch = &SumScratch; }
+EagerHarness::EagerHarness(KernelDevice device) : rt_(std::move(device), Ops()) { rt_.reduction_scratch = &SumScratch; }
 EagerHarness::~EagerHarness() = default;
 
 Value EagerHarness::Leaf(DimSpan sizes, DType dtype) {

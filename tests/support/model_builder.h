@@ -6,7 +6,8 @@
 //   b.Output("y");
 //   onnx::Model model = b.Build();
 //
-// Nodes must be given in topological order. Names that a sub-graph does not define are captured from the graph around it.
+// Nodes must be given in topological order. Names that a sub-graph does not define are captured from the graph around
+// it.
 #ifndef MEMCREST_TESTS_SUPPORT_MODEL_BUILDER_H_
 #define MEMCREST_TESTS_SUPPORT_MODEL_BUILDER_H_
 
@@ -73,8 +74,8 @@ class GraphBuilder {
     return *this;
   }
   // "" is an absent input or output. Attributes follow as calls that refer to the node added last.
-  GraphBuilder& Node(absl::string_view op_type, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
-                     absl::string_view domain = "") {
+  GraphBuilder& Node(absl::string_view op_type, const std::vector<std::string>& inputs,
+                     const std::vector<std::string>& outputs, absl::string_view domain = "") {
     onnx::Node node;
     node.op_type = Keep(op_type);
     node.domain = Keep(domain);
