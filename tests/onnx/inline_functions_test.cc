@@ -74,10 +74,13 @@ TEST(InlineFunctions, NestedCallsTellTheBodyTheyWereWrittenIn) {
 }
 
 TEST(InlineFunctions, AttributeReferencesTakeTheCallsValueThenTheDefaultThenNothing) {
-  Wire function = FunctionOf("f", {"a"}, {"b"}, {NodeOf("Op", {"a"}, {"b"}, {ReferenceAttribute("axis", "p", kIntType), ReferenceAttribute("k", "q", kIntType), ReferenceAttribute("z", "r", kIntType)})});
+  Wire function = FunctionOf("f", {"a"}, {"b"}, {NodeOf("Op", {"a"}, {"b"},
+                                {ReferenceAttribute("axis", "p", kIntType), ReferenceAttribute("k", "q", kIntType),
+                                 ReferenceAttribute("z", "r", kIntType)})});
   function.Bytes(6, "p").Message(11, IntAttribute("q", 5)).Bytes(6, "r");
   const std::string text = Dump(Read(ModelOf(
-      GraphOf({CallOf("f", {"x"}, {"m"}, "1", {IntAttribute("p", -1)}), CallOf("f", {"m"}, {"y"}, "2", {IntAttribute("p", 2), IntAttribute("q", 6)})}),
+      GraphOf({CallOf("f", {"x"}, {"m"}, "1", {IntAttribute("p", -1)}),
+               CallOf("f", {"m"}, {"y"}, "2", {IntAttribute("p", 2), IntAttribute("q", 6)})}),
       {function})));
   EXPECT_THAT(text, HasSubstr("m = Op<axis=-1, k=5>(x)"));
   EXPECT_THAT(text, HasSubstr("y = Op<axis=2, k=6>(m)"));
@@ -138,7 +141,8 @@ TEST(InlineFunctions, OverloadsAreDifferentFunctions) {
   const Wire second = FunctionOf("f", {"a"}, {"b"}, {NodeOf("Abs", {"a"}, {"b"})}).Bytes(13, "v2");
   Wire call = CallOf("f", {"x"}, {"y"});
   call.Bytes(8, "v2");
-  EXPECT_THAT(Dump(Read(ModelOf(GraphOf({call}), {ExpNeg(), second}))), HasSubstr("y = Abs(x) from function 0\n  output y\nfunction 0: local::f:v2\n"));
+  EXPECT_THAT(Dump(Read(ModelOf(GraphOf({call}), {ExpNeg(), second}))),
+              HasSubstr("y = Abs(x) from function 0\n  output y\nfunction 0: local::f:v2\n"));
   EXPECT_THAT(Refusal(ModelOf(GraphOf({}), {ExpNeg(), ExpNeg()})), HasSubstr("error E0214: function \"f\" is defined twice"));
 }
 

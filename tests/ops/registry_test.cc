@@ -22,8 +22,12 @@ TEST(Registry, NamesAreUniqueSortedAndDescribed) {
 
 TEST(Registry, CompositesRecordNothingAndHaveNoFormula) {
   for (const OpEntry* entry : Ops().All()) {
-    if (entry->composite) EXPECT_EQ(entry->backward, nullptr) << entry->name;
-    if (!entry->differentiable) EXPECT_EQ(entry->backward, nullptr) << entry->name;
+    if (entry->composite) {
+      EXPECT_EQ(entry->backward, nullptr) << entry->name;
+    }
+    if (!entry->differentiable) {
+      EXPECT_EQ(entry->backward, nullptr) << entry->name;
+    }
   }
 }
 

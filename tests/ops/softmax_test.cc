@@ -53,10 +53,10 @@ TEST(Dropout, KeepsAMaskOfOneByteAnElement) {
             "+4096 native_dropout\n"
             "backward\n"
             "+16384 ones_like\n"
+            "-16384 ones_like\n"  // the result, which the test drops
             "+16384 native_dropout\n"
-            "-16384 ones_like\n"
-            "-4096 native_dropout\n"
             "-16384 native_dropout\n"
+            "-4096 native_dropout\n"
             "-16384 accumulate_grad\n");
 }
 

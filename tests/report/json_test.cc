@@ -27,7 +27,8 @@ TEST(JsonReport, HasTheFieldsOfTheContractInTheirOrder) {
     "phase": "backward",
     "op": "native_layer_norm_backward",
     "module": "model.layers.31.mlp",
-    "by_category": {"parameters": 4294967296, "buffers": 0, "inputs": 0, "gradients": 2147483648, "optimizer_state": 0, "activations": 10737418240, "temporaries": 0, "communication": 0, "workspace": 0}
+    "by_category": {"parameters": 4294967296, "buffers": 0, "inputs": 0, "gradients": 2147483648, "optimizer_state": 0, "activations": 10737418240,)"
+    R"( "temporaries": 0, "communication": 0, "workspace": 0}
    },
    "reserved_bytes": 21474836480,
    "process_bytes": 22548578304,
