@@ -107,17 +107,18 @@ Values Eager::Dispatch(const OpEntry& op, absl::Span<const Value> inputs, const 
 void OpCall::Save(Eager& rt, size_t slot, const Value& value) {
   if (!recorded || !value || rt.stopped_) return;
   if (saved.size() <= slot) saved.resize(slot + 1);
+  // Parameters are kept as they are; anything else without its history: a node that owned its own result would never die.
+  const Value kept = value.impl()->leaf != nullptr ? value : rt.NewTensor(value.impl()->storage, value.meta_ref(), true);
   Region* region = rt.region_;
   if (region == nullptr) {
-    // Saved inputs are kept as they are, so that their own graph is not owned twice; results as aliases without history.
-    saved[slot] = value.impl()->grad_fn ? rt.Alias(value) : value;
+    saved[slot] = kept;
     return;
   }
   if (!region->recomputing) {
     saved[slot] = Recompute{Ref<Region>(region), region->saved++};
     return;
   }
-  if (region->filled < region->saved && !region->dead[region->filled]) region->slots[region->filled] = rt.Alias(value);
+  if (region->filled < region->saved && !region->dead[region->filled]) region->slots[region->filled] = kept;
   if (++region->filled >= region->saved) rt.stopped_ = true;
 }
 
