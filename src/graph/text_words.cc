@@ -81,7 +81,7 @@ bool Words::TakeQuoted(std::string& text) {
   SkipSpace();
   if (rest_.empty() || rest_[0] != '"') return false;
   size_t end = 1;
-  while (end < rest_.size() && rest_[end] != '"') end += rest_[end] == '\\' ? 2 : 1;
+  while (end < rest_.size() && rest_[end] != '"') end += rest_[end] == '\\' ? 2u : 1u;
   if (end >= rest_.size() || !absl::CUnescape(rest_.substr(1, end - 1), &text)) return false;
   rest_.remove_prefix(end + 1);
   return true;

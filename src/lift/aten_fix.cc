@@ -138,10 +138,19 @@ void FixReduction(Attrs& attrs) {
   attrs.Set(Key::kReduction, std::string(code == 0 ? "none" : code == 2 ? "sum" : "mean"));
 }
 
+bool Accumulates(absl::string_view op) {
+  for (const absl::string_view name : {"softmax", "log_softmax", "sum", "mean", "prod", "cumsum", "cumprod", "norm"}) {
+    if (op == name) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void ApplyFix(const FxGraph& graph, const FxNode& node, const AtenSchema& schema, Emission& emission) {
   FixReduction(emission.attrs);
+  // An accumulation type is asked for whatever type the model has.
+  if (emission.attrs.Has(Key::kDtype) && Accumulates(schema.op)) emission.attrs.Set(Key::kExplicit, true);
   switch (schema.fix) {
     case AtenFix::kNothing: return;
     case AtenFix::kPerm: return FixPerm(graph, node, emission.attrs);

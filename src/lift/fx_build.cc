@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "src/lift/aten_fix.h"
+#include "src/lift/inplace.h"
 
 namespace memcrest {
 namespace {
@@ -89,9 +90,19 @@ void FxBuilder::Add(int index) {
   emission.attrs = parts.attrs;
   Fill(parts, emission);
   if (schema != nullptr) ApplyFix(state_.fx, node, *schema, emission);
+  if (emission.op == "view" && FollowsPermutation(emission)) emission.op = "reshape";
+  if (RunsInPlace(emission.op, scopes)) emission.attrs.Set(Key::kInplace, true);
   NameResults(node, emission);
   state_.Emit(std::move(emission), scopes, index);
   Record(node, static_cast<NodeId>(state_.net.nodes.size()) - 1);
+}
+
+// What the tracing device could view the job's device may have to copy: attention kernels lay out their results differently.
+bool FxBuilder::FollowsPermutation(const Emission& emission) const {
+  if (emission.in.empty() || emission.in[0] == kNone) return false;
+  const NodeId def = state_.net.tensors[static_cast<size_t>(emission.in[0])].def;
+  const absl::string_view op = def == kNone ? "" : state_.net.nodes[static_cast<size_t>(def)].op->name;
+  return op == "permute" || op == "transpose" || op == "movedim";
 }
 
 // Host integers become numbers; nothing runs.

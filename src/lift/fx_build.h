@@ -28,6 +28,7 @@ class FxBuilder {
   void SortOne(const AtenArg& as, const FxArg& arg, Parts& parts) const;
   void Fill(const Parts& parts, Emission& emission) const;
   bool IsNumber(const FxArg& arg, double& value) const;
+  bool FollowsPermutation(const Emission& emission) const;
   void NameResults(const FxNode& node, Emission& emission) const;
   void Record(const FxNode& node, NodeId id);
   void RestoreConv(const FxNode& node, int index, const Parts& parts, const Scopes& scopes);

@@ -47,15 +47,7 @@ void CountRefs(const FxArg& arg, Names& seen) {
 
 }  // namespace
 
-FxResolver::FxResolver(FxState& state) : state_(state), forgotten_(state) {
-  Names seen;
-  for (const FxNode& node : state.fx.nodes) {
-    seen.clear();
-    for (const FxArg& arg : node.call.args) CountRefs(arg, seen);
-    for (const auto& [key, arg] : node.call.kwargs) CountRefs(arg, seen);
-    for (const absl::string_view name : seen) ++named_by_[name];
-  }
-}
+FxResolver::FxResolver(FxState& state) : state_(state), forgotten_(state) {}
 
 const double* FxResolver::NumberOf(absl::string_view name) const {
   const auto found = numbers_.find(name);
@@ -69,7 +61,8 @@ void FxResolver::Resolve(int fx_index, const Names& names, const Scopes& scopes)
     if (std::find(unknown.begin(), unknown.end(), name) == unknown.end()) unknown.push_back(name);
   }
   if (unknown.empty()) return;
-  const Scopes callers = FxState::CallersOf(scopes);
+  // Arguments were made before the call they are passed to began; what is made inside a running call was made there.
+  const Scopes callers = state_.calls.Running(scopes) ? scopes : FxState::CallersOf(scopes);
   const Asked asked{fx_index, &callers};
   TakeNamed(unknown, asked);
   if (unknown.empty()) return;
@@ -125,14 +118,18 @@ std::vector<ValueId> FxResolver::Candidates(const FxNode& node, const Names& nam
 void FxResolver::Assign(Names unknown, std::vector<ValueId> candidates, const Asked& asked) {
   // A value that was named alike is the likeliest.
   for (auto name = unknown.begin(); name != unknown.end();) {
-    const auto alike = std::find_if(candidates.begin(), candidates.end(), [&](ValueId v) {
-      return FxBaseName(state_.ValueAt(v).name) == FxBaseName(*name) && unknown.size() > 1;
-    });
-    if (alike == candidates.end()) { ++name; continue; }
-    const ValueId v = *alike;
-    candidates.erase(alike);
-    Bind(*name, v, asked);
-    name = unknown.erase(name);
+    const auto alike = std::find_if(candidates.begin(), candidates.end(),
+                                    [&](ValueId v) { return unknown.size() > 1 && NamedAlike(*name, v); });
+    if (alike != candidates.end()) {
+      const ValueId v = *alike;
+      candidates.erase(alike);
+      Bind(*name, v, asked);
+      name = unknown.erase(name);
+    } else if (RepeatFactory(*name, asked)) {
+      name = unknown.erase(name);
+    } else {
+      ++name;
+    }
   }
   candidates.resize(std::min(candidates.size(), unknown.size()));
   // Names of one kind are numbered in the order in which their values were made.
@@ -149,6 +146,26 @@ void FxResolver::Assign(Names unknown, std::vector<ValueId> candidates, const As
     if (i < candidates.size()) Bind(unknown[i], candidates[i], asked);
     else lost_.push_back(unknown[i]);
   }
+}
+
+// "getitem_3" is a part of a split, "zeros_2" a value called "zeros".
+bool FxResolver::NamedAlike(absl::string_view name, ValueId v) const {
+  const absl::string_view base = FxBaseName(name);
+  if (FxBaseName(state_.ValueAt(v).name) == base) return true;
+  const int owner = state_.fx.owner[static_cast<size_t>(v)];
+  return base == "getitem" && owner >= 0 && state_.fx.nodes[static_cast<size_t>(owner)].call.target == "Split";
+}
+
+// A factory function whose result was merged with an earlier one's, which hides inside other translations.
+bool FxResolver::RepeatFactory(absl::string_view name, const Asked& asked) {
+  if (!IsFactory(OpOfName(FxBaseName(name)))) return false;
+  const auto first = state_.by_name.find(FxBaseName(name));
+  if (first == state_.by_name.end()) return false;
+  const Tensor& made = state_.net.tensors[static_cast<size_t>(first->second)];
+  if (made.def == kNone) return false;
+  const TensorId again = Again(name, state_.net.nodes[static_cast<size_t>(made.def)].op->name, made.def, made.source, asked);
+  state_.by_name[name] = again;
+  return true;
 }
 
 void FxResolver::Bind(absl::string_view name, ValueId v, const Asked& asked) {
@@ -198,8 +215,20 @@ TensorId FxResolver::RestoreComputed(absl::string_view name, ValueId v, TensorId
   return input;
 }
 
+void FxResolver::CountUsers() {
+  if (!named_by_.empty()) return;
+  Names seen;
+  for (const FxNode& node : state_.fx.nodes) {
+    seen.clear();
+    for (const FxArg& arg : node.call.args) CountRefs(arg, seen);
+    for (const auto& [key, arg] : node.call.kwargs) CountRefs(arg, seen);
+    for (const absl::string_view name : seen) ++named_by_[name];
+  }
+}
+
 // Some FX node reads `name` and is not in the file: the node that is asked about.
-bool FxResolver::HidesUser(absl::string_view name) const {
+bool FxResolver::HidesUser(absl::string_view name) {
+  CountUsers();
   const auto node = state_.fx.by_name.find(name);
   const auto count = named_by_.find(name);
   const int named = count == named_by_.end() ? 0 : count->second;
@@ -207,7 +236,7 @@ bool FxResolver::HidesUser(absl::string_view name) const {
 }
 
 TensorId FxResolver::Again(absl::string_view name, absl::string_view op, NodeId original, ValueId v, const Asked& asked) {
-  const Node& node = state_.net.nodes[static_cast<size_t>(original)];
+  const Node node = state_.net.nodes[static_cast<size_t>(original)];
   return Emit(op, node.attrs, node.in, name, v, asked);
 }
 

@@ -42,6 +42,8 @@ class FxResolver {
                                         const std::vector<absl::string_view>& unknown) const;
   int RankOf(onnx::ValueId v, bool wants_bool) const;
   void Assign(std::vector<absl::string_view> unknown, std::vector<onnx::ValueId> candidates, const Asked& asked);
+  bool NamedAlike(absl::string_view name, onnx::ValueId v) const;
+  bool RepeatFactory(absl::string_view name, const Asked& asked);
   void Bind(absl::string_view name, onnx::ValueId v, const Asked& asked);
 
   TensorId Restore(absl::string_view name, onnx::ValueId v, const Asked& asked);
@@ -50,14 +52,15 @@ class FxResolver {
   TensorId RestorePad(absl::string_view name, TensorId input, const Asked& asked);
   TensorId RestoreComputed(absl::string_view name, onnx::ValueId v, TensorId input, const Asked& asked);
   TensorId Again(absl::string_view name, absl::string_view op, NodeId original, onnx::ValueId v, const Asked& asked);
-  bool HidesUser(absl::string_view name) const;
+  void CountUsers();
+  bool HidesUser(absl::string_view name);
   TensorId Emit(absl::string_view op, Attrs attrs, std::vector<TensorId> in, absl::string_view name, onnx::ValueId source,
                 const Asked& asked);
 
   FxState& state_;
   ForgottenParams forgotten_;
   absl::flat_hash_map<absl::string_view, double> numbers_;
-  absl::flat_hash_map<absl::string_view, int> named_by_;  // how many FX nodes of the file read the name
+  absl::flat_hash_map<absl::string_view, int> named_by_;  // how many FX nodes of the file read the name; filled when first asked
   std::vector<absl::string_view> lost_;
 };
 

@@ -4,6 +4,7 @@
 #include "src/lift/fx_lift.h"
 #include "src/lift/masks.h"
 #include "src/lift/onnx_lift.h"
+#include "src/lift/upcasts.h"
 
 namespace memcrest {
 namespace {
@@ -15,6 +16,7 @@ constexpr int kMostNodes = 500;  // per mille: the file is the dynamo exporter's
 absl::StatusOr<Network> Lift(const onnx::Model& model, const LiftOptions& options) {
   absl::StatusOr<Network> network = NotedPerMille(model) >= kMostNodes ? LiftFx(model, options) : LiftPlain(model, options);
   if (network.ok()) MarkSkippableMasks(*network);
+  if (network.ok()) RestoreUpcasts(*network);
   return network;
 }
 

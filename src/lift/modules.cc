@@ -91,6 +91,14 @@ size_t CallTree::Kept(const Scopes& scopes, uint64_t position, bool marks_start)
   return kept;
 }
 
+bool CallTree::Running(const Scopes& scopes) const {
+  if (scopes.empty() || open_.size() < scopes.size()) return scopes.empty();
+  for (size_t i = 0; i < scopes.size(); ++i) {
+    if (net_.modules[static_cast<size_t>(open_[i].module)].path != scopes[i].path || open_[i].repeat != scopes[i].repeat) return false;
+  }
+  return true;
+}
+
 void CallTree::Push(const Scope& scope, uint64_t position, bool marks_start) {
   Call call;
   call.module = ModuleAt(scope.path, scope.cls);

@@ -42,6 +42,8 @@ class CallTree {
   // The call that the next node (index network.nodes.size()) runs in. `position` identifies the operator inside its module;
   // `marks_start`: if this position comes again within the call it was first in, the module has been called again.
   CallId Enter(const Scopes& scopes, uint64_t position, bool marks_start);
+  // The last node ran inside of all these modules.
+  bool Running(const Scopes& scopes) const;
   // Closes all open calls at network.nodes.size().
   void Finish();
 

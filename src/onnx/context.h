@@ -1,7 +1,8 @@
 // What the decoding functions of one file share: its bytes, limits, problems, repairs and strings made while reading.
 //
-// Takes: the whole file (a view) and how to name it.  Gives: Fail() and its kin, which record a Problem and return false so that
-// decoders can `return context.Fail(...)`; notes that are counted rather than repeated. Internal to src/onnx.
+// Takes: the whole file (a view) and how to name it.  Gives: Fail() and its kin, which record a Problem and return
+// false so that decoders can `return context.Fail(...)`; notes that are counted rather than repeated. Internal to
+// src/onnx.
 #ifndef MEMCREST_ONNX_CONTEXT_H_
 #define MEMCREST_ONNX_CONTEXT_H_
 
@@ -45,7 +46,8 @@ class Context {
   bool Fail(absl::string_view code, absl::string_view what, absl::string_view where, absl::string_view why,
             absl::string_view fix);
   bool FailWire(const Cursor& cursor, absl::string_view message);
-  bool FailAt(const char* at, absl::string_view code, absl::string_view what, absl::string_view why, absl::string_view fix);
+  bool FailAt(const char* at, absl::string_view code, absl::string_view what, absl::string_view why,
+              absl::string_view fix);
   // Like Fail, but reading may go on: later problems are collected too.
   void Report(absl::string_view code, absl::string_view what, absl::string_view where, absl::string_view why,
               absl::string_view fix);

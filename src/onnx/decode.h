@@ -1,7 +1,8 @@
 // The messages of onnx.proto, decoded one function each.
 //
-// Takes: a message's bytes (views into the file).  Gives: the plain values of model.h. Guarantees: each returns false only after
-// recording a Problem in the context; native recursion happens for sub-graphs only (kMaxGraphDepth). Internal to src/onnx.
+// Takes: a message's bytes (views into the file).  Gives: the plain values of model.h. Guarantees: each returns false
+// only after recording a Problem in the context; native recursion happens for sub-graphs only (kMaxGraphDepth).
+// Internal to src/onnx.
 #ifndef MEMCREST_ONNX_DECODE_H_
 #define MEMCREST_ONNX_DECODE_H_
 
@@ -47,10 +48,10 @@ struct Surroundings {
 bool DecodeAttribute(absl::string_view message, const Surroundings& around, absl::string_view owner, Context& context,
                      Attribute* attribute);
 
-// GraphProto: one message, or several that protobuf would merge. With around.depth > 0 undefined names are captured; otherwise
-// they are problems.
-bool DecodeGraph(const std::vector<absl::string_view>& messages, const Surroundings& around, Context& context, Graph* graph,
-                 absl::string_view* graph_signature);
+// GraphProto: one message, or several that protobuf would merge. With around.depth > 0 undefined names are captured;
+// otherwise they are problems.
+bool DecodeGraph(const std::vector<absl::string_view>& messages, const Surroundings& around, Context& context,
+                 Graph* graph, absl::string_view* graph_signature);
 // FunctionProto's nodes, as a graph without initializers.
 bool DecodeFunctionBody(absl::string_view message, const FunctionTable& functions, Context& context, Graph* body);
 // Everything of a FunctionProto beyond its identity.

@@ -58,7 +58,8 @@ class AttributeDecoder {
     }
     const bool one_tensor = out_.kind != Kind::kTensor || out_.tensors.size() == 1;
     const bool one_graph = out_.kind != Kind::kGraph || out_.graphs.size() == 1;
-    return (one_tensor && one_graph) || Fail(message, absl::StrCat("attribute ", Quoted(out_.name), " lacks its value"));
+    return (one_tensor && one_graph) ||
+           Fail(message, absl::StrCat("attribute ", Quoted(out_.name), " lacks its value"));
   }
 
  private:
@@ -144,7 +145,8 @@ class AttributeDecoder {
     const auto graph = std::make_shared<Graph>();
     out_.graphs.push_back(graph);
     absl::string_view ignored_signature;
-    return DecodeGraph({message}, {around_.functions, around_.depth + 1, around_.in_function}, context_, graph.get(), &ignored_signature);
+    return DecodeGraph({message}, {around_.functions, around_.depth + 1, around_.in_function}, context_, graph.get(),
+                       &ignored_signature);
   }
 
   const Surroundings& around_;

@@ -12,7 +12,8 @@ namespace {
 
 using Messages = std::vector<absl::string_view>;
 
-// The repeated fields of a graph, as views. Inputs come before initializers and nodes here, whatever the order in the file.
+// The repeated fields of a graph, as views. Inputs come before initializers and nodes here, whatever the order in the
+// file.
 struct Parts {
   Messages nodes, initializers, sparse_initializers, inputs, outputs, value_infos, metadata;
   bool plain_names = false;  // functions: inputs and outputs are names, not ValueInfoProto
@@ -22,9 +23,10 @@ struct PartField {
   uint32_t number;
   Messages Parts::*list;
 };
-constexpr PartField kGraphFields[] = {{1, &Parts::nodes},   {5, &Parts::initializers}, {15, &Parts::sparse_initializers},
-                                      {11, &Parts::inputs}, {12, &Parts::outputs},     {13, &Parts::value_infos},
-                                      {16, &Parts::metadata}};
+constexpr PartField kGraphFields[] = {
+    {1, &Parts::nodes},    {5, &Parts::initializers}, {15, &Parts::sparse_initializers},
+    {11, &Parts::inputs},  {12, &Parts::outputs},     {13, &Parts::value_infos},
+    {16, &Parts::metadata}};
 constexpr PartField kFunctionFields[] = {
     {7, &Parts::nodes}, {4, &Parts::inputs}, {5, &Parts::outputs}, {12, &Parts::value_infos}};
 constexpr uint32_t kGraphName = 2, kFunctionName = 1;
@@ -111,7 +113,8 @@ class GraphDecoder {
     }
     return true;
   }
-  bool Initializer(absl::string_view message, bool (*decode)(absl::string_view, absl::string_view, Context&, Literal*)) {
+  bool Initializer(absl::string_view message,
+                   bool (*decode)(absl::string_view, absl::string_view, Context&, Literal*)) {
     Literal literal;
     if (!context_.Charge(sizeof literal) || !decode(message, "the graph", context_, &literal)) return false;
     builder_.AddInitializer(std::move(literal));
@@ -168,14 +171,16 @@ bool DecodeGraph(const Messages& messages, const Surroundings& around, Context& 
   for (const absl::string_view message : messages) {
     if (!splitter.Split(message, &graph->name)) return false;
   }
-  return ReadSignature(parts.metadata, context, graph_signature) && GraphDecoder(parts, around, context, *graph).Decode();
+  return ReadSignature(parts.metadata, context, graph_signature) &&
+         GraphDecoder(parts, around, context, *graph).Decode();
 }
 
 bool DecodeFunctionBody(absl::string_view message, const FunctionTable& functions, Context& context, Graph* body) {
   Parts parts;
   parts.plain_names = true;
   Splitter splitter(kFunctionFields, kFunctionName, context, parts);
-  return splitter.Split(message, &body->name) && GraphDecoder(parts, {&functions, 0, /*in_function=*/true}, context, *body).Decode();
+  return splitter.Split(message, &body->name) &&
+         GraphDecoder(parts, {&functions, 0, /*in_function=*/true}, context, *body).Decode();
 }
 
 }  // namespace memcrest::onnx

@@ -21,7 +21,8 @@ class ModelDecoder {
                            "pass the .onnx file that the exporter wrote, not a part of it");
     }
     absl::string_view signature;
-    if (!DecodeGraph(graphs_, {&functions_, 0, /*in_function=*/false}, context_, &model_.graph, &signature)) return false;
+    if (!DecodeGraph(graphs_, {&functions_, 0, /*in_function=*/false}, context_, &model_.graph, &signature))
+      return false;
     if (!signature.empty()) model_.graph_signature = signature;
     NoteVersions();
     return true;
@@ -53,10 +54,11 @@ class ModelDecoder {
 
   // The outermost field reaches beyond the end of the file: the usual sign of an interrupted download.
   bool FailCut(const Cursor& cursor) {
-    return context_.FailAt(cursor.field(), "E0202", "the file is cut off",
-                           absl::StrCat("a field of ", cursor.stated_bytes(), " bytes begins here, but the file ends after ",
-                                        context_.file().size(), " bytes"),
-                           "download or copy the file again; with Git LFS: git lfs pull");
+    return context_.FailAt(
+        cursor.field(), "E0202", "the file is cut off",
+        absl::StrCat("a field of ", cursor.stated_bytes(), " bytes begins here, but the file ends after ",
+                     context_.file().size(), " bytes"),
+        "download or copy the file again; with Git LFS: git lfs pull");
   }
 
   bool AddOpset(absl::string_view message) {
@@ -120,7 +122,8 @@ bool DecodeFunction(const FunctionTable& functions, Context& context, Function* 
     if (cursor.tag() == BytesTag(11)) {
       Attribute parameter;
       if (!context.Charge(sizeof parameter * 2)) return false;
-      if (!DecodeAttribute(cursor.bytes(), {&functions, 0, /*in_function=*/false}, function->name, context, &parameter)) return false;
+      if (!DecodeAttribute(cursor.bytes(), {&functions, 0, /*in_function=*/false}, function->name, context, &parameter))
+        return false;
       function->defaults.emplace(parameter.name, std::move(parameter));
     } else if (cursor.tag() == BytesTag(9)) {
       if (!context.Charge(sizeof(function->opsets[0]) * 2)) return false;

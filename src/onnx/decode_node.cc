@@ -66,15 +66,16 @@ bool Reserve(const Head& head, Context& context, Node* node) {
   return true;
 }
 
-bool ReadLists(absl::string_view message, const Surroundings& around, int index, Context& context, GraphBuilder& builder,
-               Node* node) {
+bool ReadLists(absl::string_view message, const Surroundings& around, int index, Context& context,
+               GraphBuilder& builder, Node* node) {
   Cursor cursor(message);
   while (cursor.Next()) {
     switch (cursor.tag()) {
       case BytesTag(1): node->inputs.push_back(builder.Use(cursor.bytes())); break;
       case BytesTag(2): node->outputs.push_back(builder.Define(cursor.bytes(), index)); break;
       case BytesTag(5):
-        if (!DecodeAttribute(cursor.bytes(), around, node->op_type, context, &node->attributes.emplace_back())) return false;
+        if (!DecodeAttribute(cursor.bytes(), around, node->op_type, context, &node->attributes.emplace_back()))
+          return false;
         break;
       default: break;
     }
@@ -89,7 +90,8 @@ bool ReadLists(absl::string_view message, const Surroundings& around, int index,
 
 }  // namespace
 
-bool DecodeNode(absl::string_view message, const Surroundings& around, Context& context, GraphBuilder& builder, Graph& graph) {
+bool DecodeNode(absl::string_view message, const Surroundings& around, Context& context, GraphBuilder& builder,
+                Graph& graph) {
   const int index = static_cast<int>(graph.nodes.size());
   Node& node = graph.nodes.emplace_back();
   Head head;

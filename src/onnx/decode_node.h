@@ -9,7 +9,8 @@
 namespace memcrest::onnx {
 
 // Appends the node to `graph`, whose names `builder` keeps.
-bool DecodeNode(absl::string_view message, const Surroundings& around, Context& context, GraphBuilder& builder, Graph& graph);
+bool DecodeNode(absl::string_view message, const Surroundings& around, Context& context, GraphBuilder& builder,
+                Graph& graph);
 
 }  // namespace memcrest::onnx
 

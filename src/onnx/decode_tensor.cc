@@ -40,7 +40,8 @@ bool ReadExternalEntry(absl::string_view message, Context& context, Stored* stor
   std::pair<absl::string_view, absl::string_view> entry;
   if (!DecodeEntry(message, context, &entry)) return false;
   int64_t length = 0;
-  if (entry.first == "length" && absl::SimpleAtoi(entry.second, &length) && length >= 0) stored->external_bytes = length;
+  if (entry.first == "length" && absl::SimpleAtoi(entry.second, &length) && length >= 0)
+    stored->external_bytes = length;
   stored->external = true;
   return true;
 }
@@ -68,15 +69,17 @@ bool ReadFields(absl::string_view message, Context& context, Literal* literal, S
 }
 
 // The number of elements; nullopt after recording a Problem.
-std::optional<int64_t> CountElements(const Literal& literal, absl::string_view owner, const char* at, Context& context) {
+std::optional<int64_t> CountElements(const Literal& literal, absl::string_view owner, const char* at,
+                                     Context& context) {
   const std::optional<int64_t> elements = CheckedNumElements(literal.dims);
   if (elements.has_value()) return elements;
   const bool negative = std::any_of(literal.dims.begin(), literal.dims.end(), [](int64_t d) { return d < 0; });
   const size_t shown = std::min<size_t>(literal.dims.size(), 8);
-  context.FailAt(at, "E0210", absl::StrCat(NameIn(literal, owner), " has impossible dimensions"),
-                 absl::StrCat(ToText(DimSpan(literal.dims).subspan(0, shown)), shown < literal.dims.size() ? "x..." : "",
-                              negative ? ": a stored tensor cannot have a negative one" : ": more elements than any memory holds"),
-                 "export or download the file again");
+  context.FailAt(
+      at, "E0210", absl::StrCat(NameIn(literal, owner), " has impossible dimensions"),
+      absl::StrCat(ToText(DimSpan(literal.dims).subspan(0, shown)), shown < literal.dims.size() ? "x..." : "",
+                   negative ? ": a stored tensor cannot have a negative one" : ": more elements than any memory holds"),
+      "export or download the file again");
   return std::nullopt;
 }
 
@@ -156,11 +159,12 @@ class ElementReader {
 };
 
 bool Contradiction(const Literal& literal, absl::string_view owner, const Stored& stored, Context& context) {
-  return context.FailAt(stored.message.data(), "E0211",
-                        absl::StrCat(NameIn(literal, owner), " stores another number of elements than its shape has"),
-                        absl::StrCat("shape ", ToText(literal.dims), " of ", NameOf(literal.dtype), " needs ",
-                                     UnitsOf(literal.dtype, NumElements(literal.dims)) * BytesOf(literal.dtype), " bytes"),
-                        "export or download the file again");
+  return context.FailAt(
+      stored.message.data(), "E0211",
+      absl::StrCat(NameIn(literal, owner), " stores another number of elements than its shape has"),
+      absl::StrCat("shape ", ToText(literal.dims), " of ", NameOf(literal.dtype), " needs ",
+                   UnitsOf(literal.dtype, NumElements(literal.dims)) * BytesOf(literal.dtype), " bytes"),
+      "export or download the file again");
 }
 
 bool ReadElements(absl::string_view owner, const Stored& stored, int64_t elements, Context& context, Literal* literal) {
@@ -179,8 +183,10 @@ bool ReadElements(absl::string_view owner, const Stored& stored, int64_t element
   return Contradiction(*literal, owner, stored, context);
 }
 
-bool CheckStoredBytes(absl::string_view owner, const Stored& stored, int64_t elements, Context& context, Literal* literal) {
-  literal->stored_bytes = stored.external ? std::max<int64_t>(stored.external_bytes, 0) : static_cast<int64_t>(stored.raw.size());
+bool CheckStoredBytes(absl::string_view owner, const Stored& stored, int64_t elements, Context& context,
+                      Literal* literal) {
+  literal->stored_bytes =
+      stored.external ? std::max<int64_t>(stored.external_bytes, 0) : static_cast<int64_t>(stored.raw.size());
   const int64_t expected = StoredBytes(literal->dtype, elements);
   if (literal->stored_bytes == 0 || BitsOf(literal->dtype) == 0 || literal->stored_bytes == expected) return true;
   if (!stored.external && elements <= kLiteralElements) return Contradiction(*literal, owner, stored, context);

@@ -61,7 +61,8 @@ bool FindField(absl::string_view message, uint32_t number, Context& context, abs
   return cursor.ok() || context.FailWire(cursor, "TypeProto");
 }
 
-// A tensor's type; of an optional the type of its content, of a sequence or map the dtype only (each element has its own shape).
+// A tensor's type; of an optional the type of its content, of a sequence or map the dtype only (each element has its
+// own shape).
 bool DecodeType(absl::string_view message, Context& context, Value* value) {
   bool with_shape = true;
   for (int depth = 0; depth < kMaxTypeDepth; ++depth) {
@@ -85,7 +86,8 @@ bool DecodeType(absl::string_view message, Context& context, Value* value) {
     if (!FindField(inner, element_field, context, &element)) return false;
     message = element;
   }
-  return context.FailAt(message.data(), "E0206", absl::StrCat("the type of ", Quoted(value->name), " is nested too deep"),
+  return context.FailAt(message.data(), "E0206",
+                        absl::StrCat("the type of ", Quoted(value->name), " is nested too deep"),
                         absl::StrCat("more than ", kMaxTypeDepth, " types inside each other"), "check the exporter");
 }
 

@@ -46,11 +46,13 @@ std::string DeclaredText(const Value& value) {
 
 class GraphDumper {
  public:
-  GraphDumper(const Graph& graph, size_t depth, std::string& out) : graph_(graph), indent_(2 * depth, ' '), depth_(depth), out_(out) {}
+  GraphDumper(const Graph& graph, size_t depth, std::string& out)
+      : graph_(graph), indent_(2 * depth, ' '), depth_(depth), out_(out) {}
 
   void Run() {
     std::string captured;
-    for (const auto& [id, name] : graph_.captured) absl::StrAppend(&captured, captured.empty() ? " captures " : ", ", name);
+    for (const auto& [id, name] : graph_.captured)
+      absl::StrAppend(&captured, captured.empty() ? " captures " : ", ", name);
     Line("graph ", graph_.name, captured);
     for (const ValueId input : graph_.inputs) Line("  input ", Name(input), DeclaredText(At(input)));
     for (const Literal& literal : graph_.initializers) Line("  initializer ", literal.name, ": ", TensorText(literal));
@@ -72,10 +74,13 @@ class GraphDumper {
       absl::StrAppend(out, Name(id), id == kNoValue ? "" : DeclaredText(At(id)));
     };
     const auto used = [&](std::string* out, ValueId id) { absl::StrAppend(out, Name(id)); };
-    const auto attribute = [](std::string* out, const Attribute& a) { absl::StrAppend(out, a.name, "=", AttributeText(a)); };
+    const auto attribute = [](std::string* out, const Attribute& a) {
+      absl::StrAppend(out, a.name, "=", AttributeText(a));
+    };
     const std::string attributes = absl::StrJoin(node.attributes, ", ", attribute);
-    Line("  ", absl::StrJoin(node.outputs, ", ", made), " = ", node.domain, node.domain.empty() ? "" : "::", node.op_type,
-         attributes.empty() ? "" : absl::StrCat("<", attributes, ">"), "(", absl::StrJoin(node.inputs, ", ", used), ")",
+    Line("  ", absl::StrJoin(node.outputs, ", ", made), " = ", node.domain,
+         node.domain.empty() ? "" : "::", node.op_type, attributes.empty() ? "" : absl::StrCat("<", attributes, ">"),
+         "(", absl::StrJoin(node.inputs, ", ", used), ")",
          node.name.empty() ? "" : absl::StrCat(" \"", node.name, "\""),
          node.function < 0 ? "" : absl::StrCat(" from function ", node.function));
     for (const Attribute& a : node.attributes) {
@@ -123,7 +128,8 @@ std::string Dump(const Model& model) {
     absl::StrAppend(&out, ", opset ", domain, domain.empty() ? "" : " ", version);
   }
   absl::StrAppend(&out, "\n", Dump(model.graph));
-  for (size_t i = 0; i < model.inlined_from.size(); ++i) absl::StrAppend(&out, "function ", i, ": ", model.inlined_from[i], "\n");
+  for (size_t i = 0; i < model.inlined_from.size(); ++i)
+    absl::StrAppend(&out, "function ", i, ": ", model.inlined_from[i], "\n");
   for (const std::string& note : model.notes) absl::StrAppend(&out, "note: ", note, "\n");
   return out;
 }

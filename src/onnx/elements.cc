@@ -20,9 +20,12 @@ struct Format {
 };
 // IEEE 754 half; bfloat16; the float8 kinds of "FP8 Formats for Deep Learning" and their FNUZ variants; OCP MX fp4.
 constexpr Format kFormats[] = {
-    {DType::kFloat16, 5, 10, 15, Special::kInfinityAndNan},   {DType::kBFloat16, 8, 7, 127, Special::kInfinityAndNan},
-    {DType::kFloat8E4M3FN, 4, 3, 7, Special::kNanAtAllOnes},  {DType::kFloat8E4M3FNUZ, 4, 3, 8, Special::kUnsignedZero},
-    {DType::kFloat8E5M2, 5, 2, 15, Special::kInfinityAndNan}, {DType::kFloat8E5M2FNUZ, 5, 2, 16, Special::kUnsignedZero},
+    {DType::kFloat16, 5, 10, 15, Special::kInfinityAndNan},
+    {DType::kBFloat16, 8, 7, 127, Special::kInfinityAndNan},
+    {DType::kFloat8E4M3FN, 4, 3, 7, Special::kNanAtAllOnes},
+    {DType::kFloat8E4M3FNUZ, 4, 3, 8, Special::kUnsignedZero},
+    {DType::kFloat8E5M2, 5, 2, 15, Special::kInfinityAndNan},
+    {DType::kFloat8E5M2FNUZ, 5, 2, 16, Special::kUnsignedZero},
     {DType::kFloat4E2M1, 2, 1, 1, Special::kNone},
 };
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();

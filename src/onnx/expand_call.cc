@@ -50,7 +50,13 @@ class CallExpander {
  public:
   CallExpander(const Function& function, const Node& call, FreshNames& names, Context& context, Graph& caller,
                std::vector<Node>& out)
-      : function_(function), body_(function.body), call_(call), names_(names), context_(context), caller_(caller), out_(out) {}
+      : function_(function),
+        body_(function.body),
+        call_(call),
+        names_(names),
+        context_(context),
+        caller_(caller),
+        out_(out) {}
 
   bool Expand() {
     const size_t cost = kCallCost + body_.values.size() * (kValueCost + (function_.has_sub_graphs ? kRenameCost : 0)) +
@@ -84,7 +90,8 @@ class CallExpander {
     }
   }
 
-  // A value that is an output twice, or an input as well, keeps its first binding; the others are copied by CopyPassedOn().
+  // A value that is an output twice, or an input as well, keeps its first binding; the others are copied by
+  // CopyPassedOn().
   void BindOutputs() {
     for (size_t i = 0; i < call_.outputs.size(); ++i) {
       const ValueId inner = body_.outputs[i], outer = call_.outputs[i];
@@ -190,7 +197,8 @@ class CallExpander {
     if (argument == nullptr) return true;
     const Attribute& bound = *argument;
     // Sub-graphs as arguments would multiply without bound, and would see the caller's values from inside the body.
-    if (!bound.graphs.empty()) return Fail(absl::StrCat("attribute ", Quoted(from.ref_attr), " passes a sub-graph to it"));
+    if (!bound.graphs.empty())
+      return Fail(absl::StrCat("attribute ", Quoted(from.ref_attr), " passes a sub-graph to it"));
     if (!context_.Charge(CostOf(bound))) return false;
     to->push_back(WithoutGraphs(bound));
     to->back().name = from.name;

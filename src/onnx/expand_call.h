@@ -11,8 +11,9 @@
 
 namespace memcrest::onnx {
 
-// Appends the body of `function` (itself free of calls) to `out`, bound to the inputs, outputs and attributes of `call`, a node of
-// `caller`; inner values join caller.values. Value::node is not kept up to date. False after recording a Problem.
+// Appends the body of `function` (itself free of calls) to `out`, bound to the inputs, outputs and attributes of
+// `call`, a node of `caller`; inner values join caller.values. Value::node is not kept up to date. False after
+// recording a Problem.
 bool ExpandCall(const Function& function, const Node& call, FreshNames& names, Context& context, Graph& caller,
                 std::vector<Node>* out);
 

@@ -55,7 +55,8 @@ FileKind KindOfText(absl::string_view bytes) {
   }
   if (absl::StartsWith(start, "{") || absl::StartsWith(start, "[")) return {"JSON", kExport};
   if (absl::StartsWith(start, "ir_version:") || absl::StartsWith(start, "<")) {
-    return {"a model in text form", "convert it to the binary form first (onnx.parser, or google.protobuf.text_format)"};
+    return {"a model in text form",
+            "convert it to the binary form first (onnx.parser, or google.protobuf.text_format)"};
   }
   return {"a text file", kExport};
 }

@@ -74,8 +74,8 @@ void GraphBuilder::AddInitializer(Literal literal) {
   const ValueId id = Intern(literal.name);
   Value& value = at(id);
   if (value.initializer >= 0) return ReportTwice(value, "as an initializer");
-  // In a body the control-flow operator always binds the inputs, so a default value is never used. Elsewhere an input with an
-  // initializer is how IR versions before 4 list weights.
+  // In a body the control-flow operator always binds the inputs, so a default value is never used. Elsewhere an input
+  // with an initializer is how IR versions before 4 list weights.
   if (value.is_input && captures_) return;
   TakeType(literal, value);
   value.is_input = false;
@@ -153,7 +153,8 @@ void GraphBuilder::ReportCycle(const std::vector<int>& nodes) {
     absl::StrAppend(&names, i > 0 ? " -> " : "", DescribeNode(graph_, nodes[i]));
   }
   if (nodes.size() > kShownCycle) absl::StrAppend(&names, " -> ", nodes.size() - kShownCycle, " more");
-  context_.Report("E0209", "the graph has a cycle", names, "each of these nodes needs a result of the one before it, in a circle",
+  context_.Report("E0209", "the graph has a cycle", names,
+                  "each of these nodes needs a result of the one before it, in a circle",
                   "export the model again; loops must be Loop or Scan nodes");
 }
 

@@ -1,8 +1,8 @@
 // One graph under construction: names become dense ids, definitions are checked.
 //
-// Takes: inputs, initializers, nodes, outputs and declared types, in this order.  Gives: a Graph whose every value has exactly one
-// definition, or is captured from around a sub-graph. Guarantees: linear time; problems are collected, not only the first.
-// Internal to src/onnx.
+// Takes: inputs, initializers, nodes, outputs and declared types, in this order.  Gives: a Graph whose every value has
+// exactly one definition, or is captured from around a sub-graph. Guarantees: linear time; problems are collected, not
+// only the first. Internal to src/onnx.
 #ifndef MEMCREST_ONNX_GRAPH_BUILDER_H_
 #define MEMCREST_ONNX_GRAPH_BUILDER_H_
 

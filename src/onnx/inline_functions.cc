@@ -146,7 +146,8 @@ class Inliner {
       if (on_cycle && chain.size() < 400) absl::StrAppend(&chain, NameOf(functions_.at(frame.function)), " -> ");
     }
     absl::StrAppend(&chain, NameOf(functions_.at(function)));
-    return context_.Fail("E0213", "a function calls itself", absl::StrCat("function ", Quoted(functions_.at(function).name)),
+    return context_.Fail("E0213", "a function calls itself",
+                         absl::StrCat("function ", Quoted(functions_.at(function).name)),
                          absl::StrCat("ONNX forbids recursion: ", Quoted(chain)), "export the model without it");
   }
 
@@ -182,9 +183,10 @@ class Inliner {
 
   bool CheckDepth(const Graph& graph) {
     if (DepthOf(graph) <= kMaxGraphDepth) return true;
-    return context_.Fail("E0206", "sub-graphs are nested too deep", absl::StrCat("graph ", Quoted(graph.name)),
-                         absl::StrCat("more than ", kMaxGraphDepth, " bodies inside each other once functions are inlined"),
-                         "export the model with fewer nested control-flow operators");
+    return context_.Fail(
+        "E0206", "sub-graphs are nested too deep", absl::StrCat("graph ", Quoted(graph.name)),
+        absl::StrCat("more than ", kMaxGraphDepth, " bodies inside each other once functions are inlined"),
+        "export the model with fewer nested control-flow operators");
   }
 
   Context& context_;

@@ -5,7 +5,8 @@
 namespace memcrest::onnx {
 
 const Attribute* Node::Find(absl::string_view attribute) const {
-  const auto found = std::find_if(attributes.begin(), attributes.end(), [&](const Attribute& a) { return a.name == attribute; });
+  const auto found =
+      std::find_if(attributes.begin(), attributes.end(), [&](const Attribute& a) { return a.name == attribute; });
   return found == attributes.end() ? nullptr : &*found;
 }
 

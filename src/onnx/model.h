@@ -1,8 +1,8 @@
 // An ONNX file as plain values: structure, names, attributes and metadata, never weight bytes.
 //
 // Gives: Model (graph, opsets, exporter metadata). Strings are views into `backing`, which the Model keeps alive.
-// Initializers carry dims and dtype; data is kept only for small integer/float literals (<= kLiteralElements), which shape
-// arithmetic and scalar arguments need. External data is never opened. Values are dense ids inside their graph.
+// Initializers carry dims and dtype; data is kept only for small integer/float literals (<= kLiteralElements), which
+// shape arithmetic and scalar arguments need. External data is never opened. Values are dense ids inside their graph.
 #ifndef MEMCREST_ONNX_MODEL_H_
 #define MEMCREST_ONNX_MODEL_H_
 
@@ -44,7 +44,20 @@ struct Literal {
 struct Graph;
 
 struct Attribute {
-  enum class Kind : uint8_t { kNone, kInt, kFloat, kString, kInts, kFloats, kStrings, kTensor, kTensors, kGraph, kGraphs, kOther };
+  enum class Kind : uint8_t {
+    kNone,
+    kInt,
+    kFloat,
+    kString,
+    kInts,
+    kFloats,
+    kStrings,
+    kTensor,
+    kTensors,
+    kGraph,
+    kGraphs,
+    kOther
+  };
   absl::string_view name;
   Kind kind = Kind::kNone;
   int64_t i = 0;
@@ -60,7 +73,8 @@ struct Attribute {
 
 // What PyTorch's dynamo exporter notes on each node (keys "pkg.torch.onnx.*"); empty views elsewhere.
 struct ExporterNotes {
-  absl::string_view fx_node;          // "%linear : [num_users=1] = call_function[target=torch.ops.aten.linear.default](args = ...)"
+  absl::string_view
+      fx_node;  // "%linear : [num_users=1] = call_function[target=torch.ops.aten.linear.default](args = ...)"
   absl::string_view name_scopes;      // "['', 'model', 'model.fc', 'linear']"
   absl::string_view class_hierarchy;  // "['Net', 'torch.nn.modules.linear.Linear', 'aten.linear.default']"
   absl::string_view stack_trace;
@@ -101,7 +115,8 @@ struct Graph {
   std::vector<Literal> initializers;
   std::vector<ValueId> inputs;   // without those that are also initializers
   std::vector<ValueId> outputs;  // may repeat a value
-  // Sub-graph bodies: values of enclosing graphs by name: (local id, name). Empty for the top graph.
+  // Sub-graph bodies: values of enclosing graphs by name: (local id, name). Empty for the top graph. Each name is a
+  // value of the graph around this one, which captures it in turn if it comes from further out.
   std::vector<std::pair<ValueId, absl::string_view>> captured;
 
   ValueId Find(absl::string_view value_name) const;  // linear; for tests and messages

@@ -54,14 +54,16 @@ absl::StatusOr<Mapping> MapBytes(const std::string& path, int fd, size_t size) {
   if (address == MAP_FAILED) {
     return CannotRead(path, "the file cannot be mapped into memory", std::strerror(errno), "copy it to a local disk");
   }
-  madvise(address, size, size <= kReadAheadBytes ? MADV_WILLNEED : MADV_RANDOM);  // advice only: a failure costs time at most
+  madvise(address, size,
+          size <= kReadAheadBytes ? MADV_WILLNEED : MADV_RANDOM);  // advice only: a failure costs time at most
   std::shared_ptr<const void> owner(address, [size](const void* p) { munmap(const_cast<void*>(p), size); });
   return Mapping{absl::string_view(static_cast<const char*>(address), size), std::move(owner)};
 }
 
 absl::StatusOr<Mapping> MapFile(const std::string& path) {
   const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // do not wait for a pipe's writer
-  if (file.get() < 0) return CannotRead(path, "the model file cannot be opened", std::strerror(errno), "check the path");
+  if (file.get() < 0)
+    return CannotRead(path, "the model file cannot be opened", std::strerror(errno), "check the path");
   struct stat info {};
   if (fstat(file.get(), &info) != 0) return CannotRead(path, "the model file cannot be read", std::strerror(errno), "");
   if (S_ISDIR(info.st_mode)) return CannotRead(path, "the model path is a directory", "", "name the .onnx file in it");
@@ -95,7 +97,8 @@ absl::StatusOr<Model> Read(absl::string_view bytes, absl::string_view where, con
   }
   Model model;
   FunctionTable functions;
-  if (!DecodeModel(context, &model, &functions) || !InlineFunctions(context, &functions, &model)) return Refusal(context);
+  if (!DecodeModel(context, &model, &functions) || !InlineFunctions(context, &functions, &model))
+    return Refusal(context);
   for (std::string& note : context.Notes()) model.notes.push_back(std::move(note));
   model.backing = {std::move(owner), context.strings()};
   return model;

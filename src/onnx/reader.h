@@ -1,8 +1,8 @@
 // Reads a model without its weights.
 //
-// ReadFile maps the file and decodes the protobuf wire format itself: TensorProto payloads above kLiteralElements are skipped
-// without touching their pages, external data is never opened, files over 2 GiB work, memory is bounded by the structure.
-// Function calls are inlined. Errors: Problem E02xx with the byte offset or node as `where`:
+// ReadFile maps the file and decodes the protobuf wire format itself: TensorProto payloads above kLiteralElements are
+// skipped without touching their pages, external data is never opened, files over 2 GiB work, memory is bounded by the
+// structure. Function calls are inlined. Errors: Problem E02xx with the byte offset or node as `where`:
 //   E0201 the file cannot be opened or mapped        E0209 a cycle among nodes
 //   E0202 the file is empty or cut off               E0210 a stored tensor's dimensions are negative or overflow
 //   E0203 the file is something else (zip, HTML ..)  E0211 a small tensor's data contradicts its dimensions
@@ -30,8 +30,8 @@ struct ReadOptions {
   int64_t max_literal_bytes = int64_t{64} << 20;
 };
 
-// Cost: linear in the file's structure; pages of weights are not touched. Aliases: the Model views the mapped file, which must
-// not be truncated by others while the Model lives.
+// Cost: linear in the file's structure; pages of weights are not touched. Aliases: the Model views the mapped file,
+// which must not be truncated by others while the Model lives.
 absl::StatusOr<Model> ReadFile(const std::string& path, const ReadOptions& options = {});
 // `bytes` are copied into the model's backing. `where` names them in messages.
 absl::StatusOr<Model> ReadBytes(absl::string_view bytes, absl::string_view where, const ReadOptions& options = {});

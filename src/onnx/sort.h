@@ -1,8 +1,8 @@
 // Nodes in topological order, in linear time, without moving any that need not move.
 //
-// Takes: a graph whose values know their defining node.  Gives: the nodes reordered if they must be, or the nodes of a cycle.
-// Guarantees: an order that is already topological stays as it is; otherwise each node is placed where the file has it, behind
-// the nodes that it needs, which are pulled forward in the order of their use.
+// Takes: a graph whose values know their defining node.  Gives: the nodes reordered if they must be, or the nodes of a
+// cycle. Guarantees: an order that is already topological stays as it is; otherwise each node is placed where the file
+// has it, behind the nodes that it needs, which are pulled forward in the order of their use.
 #ifndef MEMCREST_ONNX_SORT_H_
 #define MEMCREST_ONNX_SORT_H_
 

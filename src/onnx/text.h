@@ -15,8 +15,9 @@
 
 namespace memcrest::onnx {
 
-// The bytes of the .onnx file that the text describes. A declared value with known dimensions that nothing makes becomes an
-// initializer without data, so that weights need not be written out. Errors: InvalidArgument with the parser's line and column.
+// The bytes of the .onnx file that the text describes. A declared value with known dimensions that nothing makes
+// becomes an initializer without data, so that weights need not be written out. Errors: InvalidArgument with the
+// parser's line and column.
 absl::StatusOr<std::string> SerializeModelText(absl::string_view text);
 // The same, read.
 absl::StatusOr<Model> ParseModelText(absl::string_view text);

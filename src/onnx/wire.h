@@ -1,8 +1,8 @@
 // A bounds-checked walk over the fields of one protobuf message.
 //
-// Takes: the bytes of a message (a view).  Gives: its fields one by one; payloads are views, never copied, so skipping a
-// gigabyte of weights costs nothing. Guarantees: never reads outside the view, never recurses; groups are skipped up to
-// kMaxGroupDepth. Ignores: what a field means. Wire format: protobuf.dev/programming-guides/encoding.
+// Takes: the bytes of a message (a view).  Gives: its fields one by one; payloads are views, never copied, so skipping
+// a gigabyte of weights costs nothing. Guarantees: never reads outside the view, never recurses; groups are skipped up
+// to kMaxGroupDepth. Ignores: what a field means. Wire format: protobuf.dev/programming-guides/encoding.
 #ifndef MEMCREST_ONNX_WIRE_H_
 #define MEMCREST_ONNX_WIRE_H_
 
@@ -16,8 +16,8 @@ namespace memcrest::onnx {
 enum class WireType : uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kStartGroup = 3, kEndGroup = 4, kFixed32 = 5 };
 inline constexpr int kMaxGroupDepth = 64;
 
-// The number that precedes a field in the file. Switching on it makes a known field with an unexpected wire type an unknown
-// one, as protobuf wants.
+// The number that precedes a field in the file. Switching on it makes a known field with an unexpected wire type an
+// unknown one, as protobuf wants.
 constexpr uint32_t Tag(uint32_t number, WireType type) { return (number << 3) | static_cast<uint32_t>(type); }
 constexpr uint32_t VarintTag(uint32_t number) { return Tag(number, WireType::kVarint); }
 constexpr uint32_t BytesTag(uint32_t number) { return Tag(number, WireType::kBytes); }

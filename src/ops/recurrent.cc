@@ -173,14 +173,22 @@ Value Cast(Eager& rt, const Value& v, DType dtype) {
   return !v || v.dtype() == dtype ? v : rt.Call("to", {v}, {{Key::kDtype, dtype}});
 }
 
-// autocast's _cudnn_rnn_cast_reflatten: weights into one float16 buffer, whatever low precision type autocast has.
+// autocast's _cudnn_rnn_cast_reflatten: weights become parts of one float16 buffer, whatever low precision type
+// autocast has.
 void CastAll(Eager& rt, absl::Span<Value> in, const Cell& c) {
   absl::InlinedVector<int64_t, 8> n;
   for (size_t i = kWeights; i < in.size(); ++i) n.push_back(in[i].elements());
   const Dims flat = {FlatElements(n, c)};
   in[kFlat] = rt.Empty(flat, DType::kFloat16);
+  for (size_t i = kWeights; i < in.size(); ++i) in[i] = rt.Call("_cudnn_rnn_cast_weight", {in[i], in[kFlat]});
   for (const size_t i : {size_t{kHx}, size_t{kCx}, size_t{kX}}) in[i] = Cast(rt, in[i], DType::kFloat16);
 }
+
+// A weight's part of the buffer; its gradient is cast back.
+void CastWeight(Eager& rt, OpCall& call) {
+  call.Out(0) = rt.View(call.in[1], call.in[0].sizes(), ContiguousStrides(call.in[0].sizes()));
+}
+void CastWeightBackward(Eager& rt, GradCall& grad) { grad.Set(0, rt.To(grad.Grad(), grad.In(0).dtype)); }
 
 void Recurrent(Eager& rt, OpCall& call, int64_t gates) {
   const size_t first = FirstWeight(call);
@@ -210,6 +218,10 @@ void RegisterRecurrent(OpRegistry& registry) {
                 .forward = KernelForward,
                 .backward = KernelBackward,
                 .doc = "saves input, states, weights (or their copy), result, reserve"});
+  registry.Add({.name = "_cudnn_rnn_cast_weight",
+                .forward = CastWeight,
+                .backward = CastWeightBackward,
+                .doc = "a part of the float16 buffer of all weights"});
   for (const auto& [name, forward] : {std::pair<const char*, ForwardFn>{"lstm", Lstm}, {"gru", Gru}, {"rnn", Rnn}}) {
     registry.Add({.name = name,
                   .forward = forward,

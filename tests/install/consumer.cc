@@ -14,7 +14,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", report.status().ToString().c_str());
     return 1;
   }
-  const memcrest::Bytes peak = report->peak.live.allocated;
-  std::printf("peak %s in %s\n", memcrest::HumanBytes(peak).c_str(), report->peak.phase.c_str());
+  const memcrest::PeakReport& at = report->devices.front().peak;
+  const memcrest::Bytes peak = at.live.allocated;
+  std::printf("peak %s in %s\n", memcrest::HumanBytes(peak).c_str(), at.phase.c_str());
   return peak > 0 ? 0 : 1;
 }

@@ -32,7 +32,8 @@ Literal ReadInitializer(const Wire& tensor, std::vector<std::string>* notes = nu
 }
 
 TEST(DecodeTensor, RawDataIsLittleEndian) {
-  const Literal literal = ReadInitializer(TensorOf("t", kInt32, {2}).Bytes(9, absl::string_view("\x01\x00\x00\x00\xff\xff\xff\xff", 8)));
+  const Literal literal =
+      ReadInitializer(TensorOf("t", kInt32, {2}).Bytes(9, absl::string_view("\x01\x00\x00\x00\xff\xff\xff\xff", 8)));
   EXPECT_TRUE(literal.has_data);
   EXPECT_THAT(literal.ints, ElementsAre(1, -1));
   EXPECT_EQ(literal.stored_bytes, 8);
@@ -63,7 +64,8 @@ TEST(DecodeTensor, ATensorStrippedOfItsDataKeepsItsShape) {
 
 TEST(DecodeTensor, ExternalDataIsNotOpenedAndItsLengthIsKept) {
   std::vector<std::string> notes;
-  const Wire tensor = TensorOf("t", kFloat, {2}).Message(13, EntryOf("location", "missing")).Message(13, EntryOf("length", "8"));
+  const Wire tensor =
+      TensorOf("t", kFloat, {2}).Message(13, EntryOf("location", "missing")).Message(13, EntryOf("length", "8"));
   const Literal literal = ReadInitializer(Wire(tensor).Number(14, 1), &notes);
   EXPECT_FALSE(literal.has_data);
   EXPECT_EQ(literal.stored_bytes, 8);
@@ -104,7 +106,8 @@ TEST(DecodeTensor, AnUnknownDataTypeIsUndefinedWithANote) {
 
 TEST(DecodeTensor, ASparseInitializerCountsAsDense) {
   // values: one float; indices; dims 5x4.
-  const Wire sparse = Wire().Message(1, TensorOf("w", kFloat, {1}).Float(4, 1)).Message(2, TensorOf("", kInt64, {1})).Packed(3, {5, 4});
+  const Wire sparse =
+      Wire().Message(1, TensorOf("w", kFloat, {1}).Float(4, 1)).Message(2, TensorOf("", kInt64, {1})).Packed(3, {5, 4});
   const Model model = Read(ModelOf(Wire().Message(15, sparse)));
   ASSERT_EQ(model.graph.initializers.size(), 1u);
   EXPECT_EQ(model.graph.initializers[0].name, "w");
@@ -115,7 +118,8 @@ TEST(DecodeTensor, ASparseInitializerCountsAsDense) {
 
 TEST(DecodeTensor, LiteralsBeyondTheLimitLoseTheirElementsOnly) {
   // 8 bytes an element: the second tensor's 16 bytes no longer fit.
-  const GraphParts parts{.initializers = {TensorOf("a", kInt64, {2}).Packed(7, {1, 2}), TensorOf("b", kInt64, {2}).Packed(7, {3, 4})}};
+  const GraphParts parts{
+      .initializers = {TensorOf("a", kInt64, {2}).Packed(7, {1, 2}), TensorOf("b", kInt64, {2}).Packed(7, {3, 4})}};
   const absl::StatusOr<Model> model = ReadBytes(ModelOf(parts.Build()).bytes(), "m.onnx", {.max_literal_bytes = 20});
   ASSERT_TRUE(model.ok()) << model.status();
   EXPECT_TRUE(model->graph.initializers[0].has_data);
@@ -133,7 +137,8 @@ TEST(DecodeAttribute, ScalarsAndListsHaveTheirKind) {
   const Wire packed = Wire().Bytes(1, "pads").Packed(8, {0, 2}).Number(20, 7);
   const Wire strings = Wire().Bytes(1, "keys").Bytes(9, "a").Bytes(9, "b").Number(20, 8);
   const Wire text = Wire().Bytes(1, "mode").Bytes(4, "same").Number(20, 3);
-  const Model model = ReadAttributes({testing::IntAttribute("axis", -2), testing::FloatAttribute("eps", 0.5f), ints, packed, strings, text});
+  const Model model = ReadAttributes(
+      {testing::IntAttribute("axis", -2), testing::FloatAttribute("eps", 0.5f), ints, packed, strings, text});
   ASSERT_EQ(model.graph.nodes.size(), 1u);
   const Node& node = model.graph.nodes[0];
   EXPECT_EQ(node.Int("axis", 0), -2);
@@ -173,11 +178,13 @@ TEST(DecodeAttribute, WithoutNameOrValueIsRefused) {
   };
   EXPECT_THAT(refusal(Wire().Number(3, 1)), HasSubstr("error E0212: an attribute has no name"));
   EXPECT_THAT(refusal(Wire().Bytes(1, "value").Number(20, 4)), HasSubstr("attribute \"value\" lacks its value"));
-  EXPECT_THAT(refusal(testing::ReferenceAttribute("axis", "p", 2)), HasSubstr("refers to a parameter outside a function"));
+  EXPECT_THAT(refusal(testing::ReferenceAttribute("axis", "p", 2)),
+              HasSubstr("refers to a parameter outside a function"));
 }
 
 TEST(DecodeType, KeepsNumbersSymbolsAndUnknownDimensions) {
-  const Wire shape = Wire().Message(1, Wire().Number(1, 8)).Message(1, Wire().Bytes(2, "8*((h - 1)//8)")).Message(1, Wire());
+  const Wire shape =
+      Wire().Message(1, Wire().Number(1, 8)).Message(1, Wire().Bytes(2, "8*((h - 1)//8)")).Message(1, Wire());
   const Wire type = Wire().Message(1, Wire().Number(1, kFloat).Message(2, shape));
   const Model model = Read(ModelOf(GraphParts{.inputs = {ValueOf("x").Message(2, type)}}.Build()));
   EXPECT_EQ(Dump(model.graph), "graph main\n  input x: float32[8,8*((h - 1)//8),?]\n");
@@ -212,7 +219,8 @@ TEST(DecodeNode, KeepsTheExportersNotes) {
   Wire node = NodeOf("MatMul", {}, {"y"});
   node.Message(9, EntryOf("pkg.torch.onnx.fx_node", "%linear : ...")).Message(9, EntryOf("namespace", "ignored"));
   node.Message(9, EntryOf("pkg.torch.onnx.name_scopes", "['', 'fc']"));
-  node.Message(9, EntryOf("pkg.torch.onnx.class_hierarchy", "['Net']")).Message(9, EntryOf("pkg.torch.onnx.stack_trace", "File"));
+  node.Message(9, EntryOf("pkg.torch.onnx.class_hierarchy", "['Net']"))
+      .Message(9, EntryOf("pkg.torch.onnx.stack_trace", "File"));
   node.Message(9, EntryOf("pkg.onnxscript.rewriter.rule_name", "FuseBatchNormIntoConv"));
   const Model model = Read(ModelOf(GraphParts{.nodes = {node}}.Build()));
   const ExporterNotes& notes = model.graph.nodes[0].notes;
@@ -244,7 +252,10 @@ TEST(DecodeModel, ReadsEveryIrVersionAndNotesNewerOnes) {
 
 TEST(DecodeModel, SpellsTheStandardDomainOneWay) {
   const Wire node = NodeOf("Relu", {}, {"y"}, {}, "ai.onnx");
-  const Wire file = Wire().Number(1, 10).Message(7, GraphParts{.nodes = {node}}.Build()).Message(8, Wire().Bytes(1, "ai.onnx").Number(2, 21));
+  const Wire file = Wire()
+                        .Number(1, 10)
+                        .Message(7, GraphParts{.nodes = {node}}.Build())
+                        .Message(8, Wire().Bytes(1, "ai.onnx").Number(2, 21));
   const Model model = Read(file);
   EXPECT_EQ(model.Opset(), 21);
   EXPECT_EQ(model.Opset("ai.onnx"), 21);

@@ -20,11 +20,12 @@ using testing::ValueOf;
 using testing::Wire;
 
 TEST(Graph, ListsInputsInitializersAndNodesWithTheirTypes) {
-  const GraphParts parts{.nodes = {NodeOf("MatMul", {"x", "w"}, {"t"}, {}, "", "/fc/MatMul"), NodeOf("Relu", {"t"}, {"y"})},
-                         .initializers = {TensorOf("w", kFloat, {4, 8})},
-                         .inputs = {ValueOf("x", kFloat, {-1, 4})},
-                         .outputs = {ValueOf("y", kFloat, {-1, 8})},
-                         .value_infos = {ValueOf("t", kFloat, {-1, 8})}};
+  const GraphParts parts{
+      .nodes = {NodeOf("MatMul", {"x", "w"}, {"t"}, {}, "", "/fc/MatMul"), NodeOf("Relu", {"t"}, {"y"})},
+      .initializers = {TensorOf("w", kFloat, {4, 8})},
+      .inputs = {ValueOf("x", kFloat, {-1, 4})},
+      .outputs = {ValueOf("y", kFloat, {-1, 8})},
+      .value_infos = {ValueOf("t", kFloat, {-1, 8})}};
   EXPECT_EQ(Dump(Read(ModelOf(parts.Build()))),
             "ir 10, opset 18\n"
             "graph main\n"
@@ -82,7 +83,8 @@ TEST(Graph, AValueInfoForNoValueIsIgnored) {
 
 TEST(Graph, NodesOutOfOrderAreSortedWithANote) {
   // c <- b <- a, written c, a, b, d: b and its maker a are pulled before c; d stays last.
-  const GraphParts parts{.nodes = {NodeOf("C", {"b"}, {"c"}), NodeOf("A", {"x"}, {"a"}), NodeOf("B", {"a"}, {"b"}), NodeOf("D", {"x"}, {"d"})},
+  const GraphParts parts{.nodes = {NodeOf("C", {"b"}, {"c"}), NodeOf("A", {"x"}, {"a"}), NodeOf("B", {"a"}, {"b"}),
+                                   NodeOf("D", {"x"}, {"d"})},
                          .inputs = {ValueOf("x")}};
   EXPECT_EQ(Dump(Read(ModelOf(parts.Build()))),
             "ir 10, opset 18\n"
@@ -98,7 +100,8 @@ TEST(Graph, NodesOutOfOrderAreSortedWithANote) {
 TEST(Graph, ASubGraphCapturesWhatItDoesNotDefine) {
   // The inner body uses x, which the outer body then captures as well, and t of the outer body.
   const GraphParts inner{.nodes = {NodeOf("Add", {"x", "t"}, {"i"})}, .outputs = {ValueOf("i")}};
-  const GraphParts outer{.nodes = {NodeOf("Neg", {"w"}, {"t"}), NodeOf("If", {"c"}, {"o"}, {GraphAttribute("then_branch", inner.Build("inner"))})},
+  const GraphParts outer{.nodes = {NodeOf("Neg", {"w"}, {"t"}),
+                                   NodeOf("If", {"c"}, {"o"}, {GraphAttribute("then_branch", inner.Build("inner"))})},
                          .outputs = {ValueOf("o")}};
   const GraphParts parts{.nodes = {NodeOf("If", {"c"}, {"y"}, {GraphAttribute("then_branch", outer.Build("outer"))})},
                          .initializers = {TensorOf("w", kFloat, {4})},
@@ -120,7 +123,8 @@ TEST(Graph, ASubGraphCapturesWhatItDoesNotDefine) {
 
 TEST(Graph, WhatASubGraphCapturesOrdersItsNode) {
   const GraphParts body{.nodes = {NodeOf("Neg", {"late"}, {"i"})}, .outputs = {ValueOf("i")}};
-  const GraphParts parts{.nodes = {NodeOf("If", {"c"}, {"y"}, {GraphAttribute("then_branch", body.Build())}), NodeOf("Relu", {"c"}, {"late"})},
+  const GraphParts parts{.nodes = {NodeOf("If", {"c"}, {"y"}, {GraphAttribute("then_branch", body.Build())}),
+                                   NodeOf("Relu", {"c"}, {"late"})},
                          .inputs = {ValueOf("c")}};
   const Model model = Read(ModelOf(parts.Build()));
   EXPECT_EQ(model.graph.nodes[0].op_type, "Relu");
@@ -129,8 +133,10 @@ TEST(Graph, WhatASubGraphCapturesOrdersItsNode) {
 }
 
 TEST(Graph, ADefaultForABodysInputIsNotUsed) {
-  const GraphParts body{.nodes = {NodeOf("Neg", {"i"}, {"o"})}, .initializers = {TensorOf("i", kFloat, {1})}, .inputs = {ValueOf("i")}};
-  const GraphParts parts{.nodes = {NodeOf("Loop", {"n"}, {"y"}, {GraphAttribute("body", body.Build())})}, .inputs = {ValueOf("n")}};
+  const GraphParts body{
+      .nodes = {NodeOf("Neg", {"i"}, {"o"})}, .initializers = {TensorOf("i", kFloat, {1})}, .inputs = {ValueOf("i")}};
+  const GraphParts parts{.nodes = {NodeOf("Loop", {"n"}, {"y"}, {GraphAttribute("body", body.Build())})},
+                         .inputs = {ValueOf("n")}};
   const Model model = Read(ModelOf(parts.Build()));
   const Graph& sub_graph = *model.graph.nodes[0].attributes[0].graphs[0];
   EXPECT_EQ(sub_graph.inputs.size(), 1u);
@@ -156,8 +162,9 @@ TEST(Graph, SeveralProblemsAreToldAtOnceUpToALimit) {
 }
 
 TEST(Graph, AValueDefinedTwiceIsRefused) {
-  const GraphParts parts{.nodes = {NodeOf("Neg", {"x"}, {"y"}), NodeOf("Abs", {"x"}, {"y"}), NodeOf("Exp", {"x"}, {"x"})},
-                         .inputs = {ValueOf("x")}};
+  const GraphParts parts{
+      .nodes = {NodeOf("Neg", {"x"}, {"y"}), NodeOf("Abs", {"x"}, {"y"}), NodeOf("Exp", {"x"}, {"x"})},
+      .inputs = {ValueOf("x")}};
   const std::string text = Refusal(ModelOf(parts.Build()));
   EXPECT_THAT(text, HasSubstr("error E0207: value \"y\" is defined twice"));
   EXPECT_THAT(text, HasSubstr("why: first by node 0 (Neg), then by node 1 (Abs)"));
@@ -165,8 +172,9 @@ TEST(Graph, AValueDefinedTwiceIsRefused) {
 }
 
 TEST(Graph, ACycleNamesItsNodes) {
-  const GraphParts parts{.nodes = {NodeOf("Relu", {"x"}, {"r"}), NodeOf("A", {"r", "b"}, {"a"}), NodeOf("B", {"a"}, {"b"})},
-                         .inputs = {ValueOf("x")}};
+  const GraphParts parts{
+      .nodes = {NodeOf("Relu", {"x"}, {"r"}), NodeOf("A", {"r", "b"}, {"a"}), NodeOf("B", {"a"}, {"b"})},
+      .inputs = {ValueOf("x")}};
   EXPECT_EQ(Refusal(ModelOf(parts.Build())),
             "error E0209: the graph has a cycle\n"
             "  where: m.onnx, node 2 (B) -> node 1 (A)\n"
@@ -175,13 +183,15 @@ TEST(Graph, ACycleNamesItsNodes) {
 }
 
 TEST(Graph, ANodeWithoutOperatorIsRefused) {
-  EXPECT_THAT(Refusal(ModelOf(Wire().Message(1, Wire().Bytes(2, "y")))), HasSubstr("error E0212: node 0 names no operator"));
+  EXPECT_THAT(Refusal(ModelOf(Wire().Message(1, Wire().Bytes(2, "y")))),
+              HasSubstr("error E0212: node 0 names no operator"));
 }
 
 TEST(Graph, SubGraphsAreNestedUpToTheLimit) {
   const auto nested = [](int depth) {
     Wire graph = GraphParts{.nodes = {NodeOf("Neg", {"x"}, {"y"})}}.Build();
-    for (int i = 0; i < depth; ++i) graph = GraphParts{.nodes = {NodeOf("If", {"x"}, {"y"}, {GraphAttribute("b", graph)})}}.Build();
+    for (int i = 0; i < depth; ++i)
+      graph = GraphParts{.nodes = {NodeOf("If", {"x"}, {"y"}, {GraphAttribute("b", graph)})}}.Build();
     GraphParts top{.inputs = {ValueOf("x")}};
     top.nodes = {NodeOf("If", {"x"}, {"y"}, {GraphAttribute("b", graph)})};
     return ModelOf(top.Build());

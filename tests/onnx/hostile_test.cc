@@ -1,5 +1,5 @@
-// Damaged files of every kind end in a model or a message, never in anything else. Deterministic; the sanitizer preset makes it
-// bite. Longer runs with other seeds found nothing more.
+// Damaged files of every kind end in a model or a message, never in anything else. Deterministic; the sanitizer preset
+// makes it bite. Longer runs with other seeds found nothing more.
 #include <cstdint>
 #include <random>
 #include <string>
@@ -24,20 +24,25 @@ using testing::Wire;
 
 // A model with something of everything: literals, external data, a body, nested functions, notes, a sparse tensor.
 std::string RichModel() {
-  const GraphParts body{.nodes = {NodeOf("f", {"x", "k"}, {"r"}, {IntAttribute("p", 3)}, "local", "call")}, .outputs = {ValueOf("r", kFloat, {2})}};
+  const GraphParts body{.nodes = {NodeOf("f", {"x", "k"}, {"r"}, {IntAttribute("p", 3)}, "local", "call")},
+                        .outputs = {ValueOf("r", kFloat, {2})}};
   Wire noted = NodeOf("MatMul", {"x", "w"}, {"m"}, {}, "", "/mm");
   noted.Message(9, testing::EntryOf("pkg.torch.onnx.fx_node", "%mm"));
   const Wire external = TensorOf("w", kFloat, {2, 2}).Message(13, testing::EntryOf("length", "16")).Number(14, 1);
-  const GraphParts parts{.nodes = {noted, NodeOf("If", {"c"}, {"y"}, {GraphAttribute("then_branch", body.Build("then"))}),
-                                   NodeOf("g", {"m"}, {"z"}, {}, "local"),
-                                   NodeOf("Constant", {}, {"q"}, {testing::TensorAttribute("value", TensorOf("", 10, {1}).Packed(5, {15360}))})},
-                         .initializers = {external, TensorOf("k", kInt64, {3}).Packed(7, {1, -1, 4}), TensorOf("h", 22, {3}).Bytes(9, "ab")},
-                         .inputs = {ValueOf("x", kFloat, {-1, 2}), ValueOf("c", 9, {})},
-                         .outputs = {ValueOf("y"), ValueOf("z", kFloat, {-1, 2})},
-                         .value_infos = {ValueOf("m", kFloat, {-1, 2})}};
+  const GraphParts parts{
+      .nodes = {noted, NodeOf("If", {"c"}, {"y"}, {GraphAttribute("then_branch", body.Build("then"))}),
+                NodeOf("g", {"m"}, {"z"}, {}, "local"),
+                NodeOf("Constant", {}, {"q"},
+                       {testing::TensorAttribute("value", TensorOf("", 10, {1}).Packed(5, {15360}))})},
+      .initializers = {external, TensorOf("k", kInt64, {3}).Packed(7, {1, -1, 4}),
+                       TensorOf("h", 22, {3}).Bytes(9, "ab")},
+      .inputs = {ValueOf("x", kFloat, {-1, 2}), ValueOf("c", 9, {})},
+      .outputs = {ValueOf("y"), ValueOf("z", kFloat, {-1, 2})},
+      .value_infos = {ValueOf("m", kFloat, {-1, 2})}};
   Wire graph = parts.Build();
   graph.Message(15, Wire().Message(1, TensorOf("s", kFloat, {1}).Float(4, 1)).Packed(3, {4}));
-  const Wire f = FunctionOf("f", {"a", "b"}, {"o"}, {NodeOf("Op", {"a", "b"}, {"o"}, {ReferenceAttribute("axis", "p", 2)})});
+  const Wire f =
+      FunctionOf("f", {"a", "b"}, {"o"}, {NodeOf("Op", {"a", "b"}, {"o"}, {ReferenceAttribute("axis", "p", 2)})});
   const Wire g = FunctionOf("g", {"a"}, {"o"}, {NodeOf("f", {"a"}, {"t"}, {}, "local"), NodeOf("Neg", {"t"}, {"o"})});
   return ModelOf(graph, {f, g}).bytes();
 }
@@ -109,14 +114,16 @@ TEST(Hostile, CapturesThroughManyBodiesRunIntoTheBudget) {
   Wire user;
   for (int i = 0; i < 1000; ++i) user.Bytes(1, absl::StrCat("n", i));
   Wire graph = Wire().Message(1, user.Bytes(2, "y").Bytes(4, "Sum"));
-  for (int i = 0; i < 60; ++i) graph = GraphParts{.nodes = {NodeOf("If", {"x"}, {"y"}, {GraphAttribute("b", graph)})}}.Build();
+  for (int i = 0; i < 60; ++i)
+    graph = GraphParts{.nodes = {NodeOf("If", {"x"}, {"y"}, {GraphAttribute("b", graph)})}}.Build();
   EXPECT_TRUE(absl::StrContains(Refusal(ModelOf(graph).bytes(), {.max_structure_bytes = 2 << 20}), "E0215"));
 }
 
 TEST(Hostile, LargeGraphsInReverseOrderAreSortedInLinearTime) {
   constexpr int kNodes = 50000;
   GraphParts parts{.inputs = {ValueOf("v0")}};
-  for (int i = kNodes; i > 0; --i) parts.nodes.push_back(NodeOf("Neg", {absl::StrCat("v", i - 1)}, {absl::StrCat("v", i)}));
+  for (int i = kNodes; i > 0; --i)
+    parts.nodes.push_back(NodeOf("Neg", {absl::StrCat("v", i - 1)}, {absl::StrCat("v", i)}));
   const Model model = Read(ModelOf(parts.Build()));
   ASSERT_EQ(model.graph.nodes.size(), static_cast<size_t>(kNodes));
   EXPECT_EQ(model.graph.values[static_cast<size_t>(model.graph.nodes[0].outputs[0])].name, "v1");

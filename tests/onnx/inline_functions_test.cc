@@ -32,14 +32,16 @@ Wire CallOf(absl::string_view function, testing::Names inputs, testing::Names ou
 
 // A graph with inputs x and c and output y.
 Wire GraphOf(std::vector<Wire> nodes) {
-  return GraphParts{.nodes = std::move(nodes), .inputs = {ValueOf("x"), ValueOf("c")}, .outputs = {ValueOf("y")}}.Build();
+  return GraphParts{.nodes = std::move(nodes), .inputs = {ValueOf("x"), ValueOf("c")}, .outputs = {ValueOf("y")}}
+      .Build();
 }
 
 // f(a) => (b): t = Exp(a); b = Neg(t)
 Wire ExpNeg() { return FunctionOf("f", {"a"}, {"b"}, {NodeOf("Exp", {"a"}, {"t"}), NodeOf("Neg", {"t"}, {"b"})}); }
 
 TEST(InlineFunctions, ACallBecomesTheBodyWithItsValuesUnderTheCallsName) {
-  const Model model = Read(ModelOf(GraphOf({CallOf("f", {"x"}, {"m"}, "one"), CallOf("f", {"m"}, {"y"}, "two")}), {ExpNeg()}));
+  const Model model =
+      Read(ModelOf(GraphOf({CallOf("f", {"x"}, {"m"}, "one"), CallOf("f", {"m"}, {"y"}, "two")}), {ExpNeg()}));
   EXPECT_EQ(Dump(model),
             "ir 10, opset 18\n"
             "graph main\n"
@@ -54,7 +56,8 @@ TEST(InlineFunctions, ACallBecomesTheBodyWithItsValuesUnderTheCallsName) {
 }
 
 TEST(InlineFunctions, NewNamesAvoidNamesOfTheModel) {
-  const Model model = Read(ModelOf(GraphOf({NodeOf("Abs", {"x"}, {"one/t"}), CallOf("f", {"one/t"}, {"y"}, "one")}), {ExpNeg()}));
+  const Model model =
+      Read(ModelOf(GraphOf({NodeOf("Abs", {"x"}, {"one/t"}), CallOf("f", {"one/t"}, {"y"}, "one")}), {ExpNeg()}));
   EXPECT_THAT(Dump(model), HasSubstr("  one/t#1 = Exp(one/t) from function 0\n"));
 }
 
@@ -87,9 +90,12 @@ TEST(InlineFunctions, AttributeReferencesTakeTheCallsValueThenTheDefaultThenNoth
 }
 
 TEST(InlineFunctions, AttributeReferencesPassThroughNestedCallsAndSubGraphs) {
-  const Wire inner = FunctionOf("f", {"a"}, {"b"}, {NodeOf("Op", {"a"}, {"b"}, {ReferenceAttribute("axis", "p", kIntType)})});
-  const GraphParts body{.nodes = {CallOf("f", {"a"}, {"r"}, "in", {ReferenceAttribute("p", "q", kIntType)})}, .outputs = {ValueOf("r")}};
-  const Wire outer = FunctionOf("g", {"a", "c"}, {"b"}, {NodeOf("If", {"c"}, {"b"}, {GraphAttribute("then_branch", body.Build("then"))})});
+  const Wire inner =
+      FunctionOf("f", {"a"}, {"b"}, {NodeOf("Op", {"a"}, {"b"}, {ReferenceAttribute("axis", "p", kIntType)})});
+  const GraphParts body{.nodes = {CallOf("f", {"a"}, {"r"}, "in", {ReferenceAttribute("p", "q", kIntType)})},
+                        .outputs = {ValueOf("r")}};
+  const Wire outer = FunctionOf("g", {"a", "c"}, {"b"},
+                                {NodeOf("If", {"c"}, {"b"}, {GraphAttribute("then_branch", body.Build("then"))})});
   const Wire call = CallOf("g", {"x", "c"}, {"y"}, "out", {IntAttribute("q", 3)});
   EXPECT_THAT(Dump(Read(ModelOf(GraphOf({call}), {inner, outer}))),
               HasSubstr("  y = If<then_branch=graph>(c) from function 1\n"
@@ -115,7 +121,8 @@ TEST(InlineFunctions, OptionalInputsAndOutputsMayBeLeftOut) {
 
 TEST(InlineFunctions, AnInputLeftOutIsAbsentInsideSubGraphsToo) {
   const GraphParts body{.nodes = {NodeOf("Op", {"a", "opt"}, {"r"})}, .outputs = {ValueOf("r")}};
-  const Wire function = FunctionOf("f", {"a", "opt"}, {"b"}, {NodeOf("If", {"a"}, {"b"}, {GraphAttribute("then_branch", body.Build("then"))})});
+  const Wire function = FunctionOf("f", {"a", "opt"}, {"b"},
+                                   {NodeOf("If", {"a"}, {"b"}, {GraphAttribute("then_branch", body.Build("then"))})});
   EXPECT_THAT(Dump(Read(ModelOf(GraphOf({CallOf("f", {"x"}, {"y"}, "n")}), {function}))),
               HasSubstr("graph then captures x\n      n/r = Op(x, _)"));
 }
@@ -143,7 +150,8 @@ TEST(InlineFunctions, OverloadsAreDifferentFunctions) {
   call.Bytes(8, "v2");
   EXPECT_THAT(Dump(Read(ModelOf(GraphOf({call}), {ExpNeg(), second}))),
               HasSubstr("y = Abs(x) from function 0\n  output y\nfunction 0: local::f:v2\n"));
-  EXPECT_THAT(Refusal(ModelOf(GraphOf({}), {ExpNeg(), ExpNeg()})), HasSubstr("error E0214: function \"f\" is defined twice"));
+  EXPECT_THAT(Refusal(ModelOf(GraphOf({}), {ExpNeg(), ExpNeg()})),
+              HasSubstr("error E0214: function \"f\" is defined twice"));
 }
 
 TEST(InlineFunctions, OperatorSetsOfAFunctionJoinTheModelsOrAreNoted) {
@@ -170,10 +178,12 @@ TEST(InlineFunctions, RecursionIsRefusedWithItsPath) {
 TEST(InlineFunctions, CallsThatDoNotFitAreRefused) {
   EXPECT_THAT(Refusal(ModelOf(GraphOf({CallOf("f", {"x", "c"}, {"y"}, "n")}), {ExpNeg()})),
               HasSubstr("why: the call has 2 inputs and 1 outputs; the function has 1 and 1"));
-  const Wire branch = FunctionOf("f", {"a"}, {"b"}, {NodeOf("If", {"a"}, {"b"}, {ReferenceAttribute("then_branch", "body", kGraphType)})});
+  const Wire branch = FunctionOf("f", {"a"}, {"b"},
+                                 {NodeOf("If", {"a"}, {"b"}, {ReferenceAttribute("then_branch", "body", kGraphType)})});
   const GraphParts body{.nodes = {NodeOf("Neg", {"x"}, {"r"})}, .outputs = {ValueOf("r")}};
-  EXPECT_THAT(Refusal(ModelOf(GraphOf({CallOf("f", {"x"}, {"y"}, "n", {GraphAttribute("body", body.Build())})}), {branch})),
-              HasSubstr("attribute \"body\" passes a sub-graph to it"));
+  EXPECT_THAT(
+      Refusal(ModelOf(GraphOf({CallOf("f", {"x"}, {"y"}, "n", {GraphAttribute("body", body.Build())})}), {branch})),
+      HasSubstr("attribute \"body\" passes a sub-graph to it"));
 }
 
 TEST(InlineFunctions, DoublingFunctionsAreRefusedBeforeTheyAreExpanded) {
@@ -181,7 +191,8 @@ TEST(InlineFunctions, DoublingFunctionsAreRefusedBeforeTheyAreExpanded) {
   Wire model = ModelOf(GraphOf({CallOf("f0", {"x"}, {"y"})}));
   for (int i = 0; i < 40; ++i) {
     const std::string next = absl::StrCat("f", i + 1);
-    model.Message(25, FunctionOf(absl::StrCat("f", i), {"a"}, {"b"}, {CallOf(next, {"a"}, {"t"}), CallOf(next, {"t"}, {"b"})}));
+    model.Message(
+        25, FunctionOf(absl::StrCat("f", i), {"a"}, {"b"}, {CallOf(next, {"a"}, {"t"}), CallOf(next, {"t"}, {"b"})}));
   }
   model.Message(25, FunctionOf("f40", {"a"}, {"b"}, {NodeOf("Neg", {"a"}, {"b"})}));
   EXPECT_THAT(Refusal(model), HasSubstr("error E0215: the model's functions expand to too many nodes"));
@@ -201,7 +212,8 @@ TEST(InlineFunctions, SubGraphsThatNestThroughCallsAreBounded) {
   Wire model = ModelOf(GraphOf({CallOf("f0", {"x"}, {"y"})}));
   for (int i = 0; i < 100; ++i) {
     const GraphParts body{.nodes = {CallOf(absl::StrCat("f", i + 1), {"a"}, {"r"})}, .outputs = {ValueOf("r")}};
-    model.Message(25, FunctionOf(absl::StrCat("f", i), {"a"}, {"b"}, {NodeOf("If", {"a"}, {"b"}, {GraphAttribute("b", body.Build())})}));
+    model.Message(25, FunctionOf(absl::StrCat("f", i), {"a"}, {"b"},
+                                 {NodeOf("If", {"a"}, {"b"}, {GraphAttribute("b", body.Build())})}));
   }
   model.Message(25, FunctionOf("f100", {"a"}, {"b"}, {NodeOf("Neg", {"a"}, {"b"})}));
   EXPECT_THAT(Refusal(model), HasSubstr("error E0206"));

@@ -79,10 +79,14 @@ TEST(Reader, WeightsInAFileOverTwoGibibytesAreNotTouched) {
   const Wire head = TensorOf("w", kFloat, {kWeightBytes / 4});
   const Wire raw_tag = Wire().Cut(9, kWeightBytes);  // its data come from the hole
   const Wire tensor_tag = Wire().Cut(5, head.bytes().size() + raw_tag.bytes().size() + kWeightBytes);
-  const Wire rest = GraphParts{.nodes = {NodeOf("MatMul", {"x", "w"}, {"y"})}, .inputs = {ValueOf("x")}, .outputs = {ValueOf("y")}}.Build();
-  const uint64_t graph_bytes = tensor_tag.bytes().size() + head.bytes().size() + raw_tag.bytes().size() + kWeightBytes + rest.bytes().size();
-  const std::string start = absl::StrCat(Wire().Number(1, 10).Message(8, Wire().Number(2, 18)).Cut(7, graph_bytes).bytes(),
-                                         tensor_tag.bytes(), head.bytes(), raw_tag.bytes());
+  const Wire rest =
+      GraphParts{.nodes = {NodeOf("MatMul", {"x", "w"}, {"y"})}, .inputs = {ValueOf("x")}, .outputs = {ValueOf("y")}}
+          .Build();
+  const uint64_t graph_bytes =
+      tensor_tag.bytes().size() + head.bytes().size() + raw_tag.bytes().size() + kWeightBytes + rest.bytes().size();
+  const std::string start =
+      absl::StrCat(Wire().Number(1, 10).Message(8, Wire().Number(2, 18)).Cut(7, graph_bytes).bytes(),
+                   tensor_tag.bytes(), head.bytes(), raw_tag.bytes());
   const TemporaryFile file(start);
   {
     std::fstream out(file.path(), std::ios::binary | std::ios::in | std::ios::out);

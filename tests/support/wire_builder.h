@@ -1,4 +1,5 @@
-// Protobuf messages written field by field, so that tests of the reader need no ONNX library and can also write broken ones.
+// Protobuf messages written field by field, so that tests of the reader need no ONNX library and can also write broken
+// ones.
 //
 // Takes: calls in the order of the fields.  Gives: the message's bytes. Field numbers are those of onnx.proto.
 #ifndef MEMCREST_TESTS_SUPPORT_WIRE_BUILDER_H_
@@ -54,8 +55,12 @@ class Wire {
 using Names = std::initializer_list<absl::string_view>;
 
 // AttributeProto.
-inline Wire IntAttribute(absl::string_view name, int64_t value) { return Wire().Bytes(1, name).Number(3, value).Number(20, 2); }
-inline Wire FloatAttribute(absl::string_view name, float value) { return Wire().Bytes(1, name).Float(2, value).Number(20, 1); }
+inline Wire IntAttribute(absl::string_view name, int64_t value) {
+  return Wire().Bytes(1, name).Number(3, value).Number(20, 2);
+}
+inline Wire FloatAttribute(absl::string_view name, float value) {
+  return Wire().Bytes(1, name).Float(2, value).Number(20, 1);
+}
 inline Wire TensorAttribute(absl::string_view name, const Wire& tensor) {
   return Wire().Bytes(1, name).Message(5, tensor).Number(20, 4);
 }
