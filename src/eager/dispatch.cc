@@ -21,8 +21,8 @@ DType Widest(absl::Span<const Value> inputs, DType low) {
 template <typename T>
 class Restore {
  public:
-  Restore(T& place, T value) : place_(place), old_(std::exchange(place, value)) {}
-  ~Restore() { place_ = old_; }
+  Restore(T& place, T value) : place_(place), old_(std::exchange(place, std::move(value))) {}
+  ~Restore() { place_ = std::move(old_); }
   Restore(const Restore&) = delete;
   Restore& operator=(const Restore&) = delete;
 
@@ -76,6 +76,8 @@ Value Eager::Call(absl::string_view op, absl::Span<const Value> inputs, Attrs at
 
 Values Eager::Dispatch(const OpEntry& op, absl::Span<const Value> inputs, const Attrs& attrs, absl::Span<const Dims* const> hints,
                        std::shared_ptr<const Attrs> own) {
+  if (own == nullptr && outer_attrs_.get() == &attrs) own = outer_attrs_;
+  const Restore<std::shared_ptr<const Attrs>> outer(outer_attrs_, own);
   if (autocast_on_ && op.autocast != Autocast::kPlain) {
     const Restore<bool> off(autocast_on_, false);  // what runs below a listed operator is not cast again
     if (op.autocast == Autocast::kSetDtype) {

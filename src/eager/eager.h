@@ -147,6 +147,7 @@ class Eager {
   std::vector<Ref<Storage>> workspaces_;
   absl::flat_hash_map<int, bool> cublas_handles_;  // thread * 65536 + stream
   Region* region_ = nullptr;
+  std::shared_ptr<const Attrs> outer_attrs_;  // of the operator that is running, where made on the fly: composites pass them on
   uint64_t next_seq_ = 1;
   uint32_t next_visit_ = 1;
 };

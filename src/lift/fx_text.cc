@@ -73,7 +73,7 @@ class Parser {
   }
 
   bool One(char close, FxArg& arg, int depth) {
-    if (depth > kMaxDepth) return false;
+    if (depth > kMaxDepth || rest_.empty()) return false;
     if (rest_[0] == '[' || rest_[0] == '(') {
       const char end = rest_[0] == '[' ? ']' : ')';
       rest_.remove_prefix(1);
@@ -82,7 +82,7 @@ class Parser {
     }
     const absl::string_view word = TakeWord(close);
     if (!word.empty()) Classify(word, arg);
-    return !word.empty() || rest_[0] == ',';
+    return !word.empty() || (!rest_.empty() && rest_[0] == ',');
   }
 
   // Up to ", " or the closing bracket; brackets inside the word are its own.
