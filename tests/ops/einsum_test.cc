@@ -32,8 +32,8 @@ TEST(Einsum, OuterProductIsAMultiplication) {
   EagerHarness h;
   h.rt().UseCublas();
   EXPECT_EQ(h.Trace("einsum", {h.Leaf({32}), h.Leaf({16})}, Equation("i,j->ij")),
-            "+2048 mul\nbackward\n+2048 ones_like\n-2048 ones_like\n+2048 mul\n+2048 mul\n-2048 mul\n+128 sum\n"
-            "-2048 sum\n+64 sum\n-2048 sum\n-128 accumulate_grad\n-64 accumulate_grad\n");
+            "+2048 mul\nbackward\n+2048 ones_like\n-2048 ones_like\n+2048 mul\n+2048 mul\n+128 sum\n-2048 sum\n"
+            "+64 sum\n-2048 sum\n-2048 sum\n-128 accumulate_grad\n-64 accumulate_grad\n");
 }
 
 TEST(Einsum, ThreeOperandsAreMultipliedFromTheLeft) {

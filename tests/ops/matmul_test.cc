@@ -67,7 +67,7 @@ TEST(Matmul, AddmmScalesItsGradients) {
   EXPECT_EQ(
       h.Trace("addmm", {h.Leaf({64}), h.Leaf({32, 32}), h.Leaf({32, 64})}, {{Key::kBeta, 0.5}, {Key::kAlpha, 2.0}}),
       "+8192 addmm\nbackward\n+8192 ones_like\n-8192 ones_like\n+4096 addmm\n+4096 addmm\n-4096 addmm\n"
-      "+8192 addmm\n+8192 addmm\n-8192 addmm\n+8192 addmm\n-8192 addmm\n+256 sum\n-8192 sum\n"
+      "+8192 addmm\n+8192 addmm\n-8192 addmm\n+8192 addmm\n+256 sum\n-8192 sum\n-8192 sum\n"
       "-256 accumulate_grad\n-4096 accumulate_grad\n-8192 accumulate_grad\n");
 }
 

@@ -25,8 +25,8 @@ TEST(Recurrent, LstmSavesItsReserveAndFlattensWeightGradients) {
             "+1024 lstm\n+1024 lstm\n+10240 _cudnn_rnn\n+1024 _cudnn_rnn\n+1024 _cudnn_rnn\n~40960 _cudnn_rnn\n"
             "+61440 _cudnn_rnn\n-1024 \n-1024 \nbackward\n+10240 ones_like\n+1024 _cudnn_rnn\n+1024 _cudnn_rnn\n"
             "+5120 _cudnn_rnn\n+1024 _cudnn_rnn\n+1024 _cudnn_rnn\n~40960 _cudnn_rnn\n+100352 _cudnn_rnn\n"
-            "~40960 _cudnn_rnn\n-1024 _cudnn_rnn\n-1024 _cudnn_rnn\n-10240 _cudnn_rnn\n-1024 _cudnn_rnn\n"
-            "-1024 _cudnn_rnn\n-1024 _cudnn_rnn\n-1024 _cudnn_rnn\n-10240 _cudnn_rnn\n-61440 _cudnn_rnn\n"
+            "~40960 _cudnn_rnn\n-1024 _cudnn_rnn\n-1024 _cudnn_rnn\n-1024 _cudnn_rnn\n-1024 _cudnn_rnn\n"
+            "-10240 _cudnn_rnn\n-1024 _cudnn_rnn\n-1024 _cudnn_rnn\n-10240 _cudnn_rnn\n-61440 _cudnn_rnn\n"
             "-5120 accumulate_grad\n-100352 accumulate_grad\n");
 }
 
@@ -37,7 +37,7 @@ TEST(Recurrent, BatchFirstInputIsReordered) {
             "~40960 _cudnn_rnn\n+61440 _cudnn_rnn\n-1024 \n-1024 \nbackward\n+10240 ones_like\n+1024 _cudnn_rnn\n"
             "+1024 _cudnn_rnn\n~5120 _cudnn_rnn\n+5120 _cudnn_rnn\n+1024 _cudnn_rnn\n+1024 _cudnn_rnn\n"
             "~40960 _cudnn_rnn\n~5120 _cudnn_rnn\n+100352 _cudnn_rnn\n~40960 _cudnn_rnn\n-1024 _cudnn_rnn\n"
-            "-1024 _cudnn_rnn\n-10240 _cudnn_rnn\n-1024 _cudnn_rnn\n-1024 _cudnn_rnn\n-1024 _cudnn_rnn\n"
+            "-1024 _cudnn_rnn\n-1024 _cudnn_rnn\n-1024 _cudnn_rnn\n-10240 _cudnn_rnn\n-1024 _cudnn_rnn\n"
             "-1024 _cudnn_rnn\n-10240 _cudnn_rnn\n-61440 _cudnn_rnn\n+5120 clone\n-5120 clone\n"
             "-5120 accumulate_grad\n-100352 accumulate_grad\n");
 }

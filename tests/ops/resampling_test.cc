@@ -43,7 +43,7 @@ TEST(Resampling, GridSamplerMakesBothGradients) {
   EagerHarness h;
   EXPECT_EQ(h.Trace("grid_sampler", {h.Leaf({4, 16, 32, 32}), h.Input({4, 8, 8, 2})}),
             "+16384 grid_sampler\nbackward\n+16384 ones_like\n-16384 ones_like\n+262144 grid_sampler\n"
-            "+2048 grid_sampler\n-16384 grid_sampler\n-2048 grid_sampler\n-262144 accumulate_grad\n");
+            "+2048 grid_sampler\n-2048 grid_sampler\n-16384 grid_sampler\n-262144 accumulate_grad\n");
 }
 
 }  // namespace
