@@ -80,12 +80,12 @@ TEST(FxText, NamesSplitIntoBaseAndNumber) {
   EXPECT_EQ(FxNumber("conv2d"), 0);
 }
 
-TEST(AtenSchema, EveryRowNamesARegisteredOperatorAndKnownKeys) {
+// Operators without an entry are lifted as "unknown" and reported, so a row may name one.
+TEST(AtenSchema, EveryRowIsFoundAndHasKnownKeys) {
   for (const AtenRow& row : AtenRows()) {
     const std::string first = std::string(row.names).substr(0, std::string(row.names).find(' '));
     const AtenSchema* const schema = FindAten("aten." + first);
     ASSERT_NE(schema, nullptr) << first;
-    EXPECT_NE(Ops().Find(schema->op), nullptr) << schema->op << " of " << first;
     for (const AtenArg& arg : schema->args) {
       if (arg.kind != AtenArg::Kind::kAttr) continue;
       EXPECT_NE(arg.key, Key::kKeyCount) << first << " " << arg.name;
