@@ -89,10 +89,10 @@ void BackwardEngine::RunNode(const Ref<TapeNode>& node) {
     rt_.set_grad_enabled(enabled);
   }
   grad.unpacked.clear();
-  arrived.clear();
   for (size_t i = 0; i < grad.in_grads.size(); ++i) {
     if (grad.in_grads[i]) grad.in_grads[i] = Validated(*node, i, std::move(grad.in_grads[i]));
   }
+  arrived.clear();  // after validation: the engine's call holds the arrived gradients until its results are checked
   Release(*node);
   HandOn(*node, grad);
 }

@@ -75,7 +75,10 @@ class Inserter {
         if (tensor.released_after != kNone) tensor.released_after = std::max(tensor.released_after, here);
       }
       for (const TensorId id : net_.nodes[n].out) {
-        if (id != kNone) net_.tensors[static_cast<size_t>(id)].def = here;
+        if (id == kNone) continue;
+        Tensor& tensor = net_.tensors[static_cast<size_t>(id)];
+        tensor.def = here;
+        if (tensor.released_after != kNone) tensor.released_after = std::max(tensor.released_after, here);
       }
     }
   }
