@@ -1,7 +1,7 @@
 // Named, typed arguments of a framework operator: what is neither a tensor nor derived from bound sizes.
 //
-// Takes: pairs of key and value.  Gives: typed look-up with defaults. Keys are one closed list so that lift and ops cannot
-// spell the same thing in two ways. Few per node: a sorted small vector.
+// Takes: pairs of key and value.  Gives: typed look-up with defaults. Keys are one closed list so that lift and ops
+// cannot spell the same thing in two ways. Few per node: a sorted small vector.
 #ifndef MEMCREST_GRAPH_ATTRS_H_
 #define MEMCREST_GRAPH_ATTRS_H_
 

@@ -41,14 +41,17 @@ class Inserter {
       const NodeId begin = call.begin, end = call.end;
       call.begin = begin > 0 ? begin + shift_[static_cast<size_t>(begin) - 1] : 0;
       call.end = end > 0 ? end + shift_[static_cast<size_t>(end) - 1] : 0;
-      for (const Insertion& insertion : At(begin)) call.begin += Inside(net_, insertion.node.call, static_cast<CallId>(i)) ? 0 : 1;
-      for (const Insertion& insertion : At(end)) call.end += Inside(net_, insertion.node.call, static_cast<CallId>(i)) ? 1 : 0;
+      for (const Insertion& insertion : At(begin))
+        call.begin += Inside(net_, insertion.node.call, static_cast<CallId>(i)) ? 0 : 1;
+      for (const Insertion& insertion : At(end))
+        call.end += Inside(net_, insertion.node.call, static_cast<CallId>(i)) ? 1 : 0;
     }
   }
 
   absl::Span<const Insertion> At(NodeId place) const {
     const size_t first = place > 0 ? static_cast<size_t>(shift_[static_cast<size_t>(place) - 1]) : 0;
-    return absl::MakeConstSpan(insertions_).subspan(first, static_cast<size_t>(shift_[static_cast<size_t>(place)]) - first);
+    return absl::MakeConstSpan(insertions_)
+        .subspan(first, static_cast<size_t>(shift_[static_cast<size_t>(place)]) - first);
   }
 
   void Merge() {

@@ -1,9 +1,9 @@
 // The network: what PyTorch ran, as framework operators over tensors, with its parameters, modules and calls.
 //
 // Made by lift from an ONNX file; read by every later stage; independent of the job and of bound sizes.
-// Nodes stand in execution order. A tensor's sizes come from BoundShapes (`source`) or, where the file has no such value,
-// from its operator's own rule. `released_after` says how long Python keeps the tensor: the last use, or later when a local
-// name or a running call still refers to it.
+// Nodes stand in execution order. A tensor's sizes come from BoundShapes (`source`) or, where the file has no such
+// value, from its operator's own rule. `released_after` says how long Python keeps the tensor: the last use, or later
+// when a local name or a running call still refers to it.
 #ifndef MEMCREST_GRAPH_NETWORK_H_
 #define MEMCREST_GRAPH_NETWORK_H_
 
@@ -101,7 +101,8 @@ struct Network {
   std::vector<Assumption> assumptions;
 };
 
-// Every broken invariant (ids in range, definitions before uses, calls nested and contiguous ...) as a sentence; empty if sound.
+// Every broken invariant (ids in range, definitions before uses, calls nested and contiguous ...) as a sentence; empty
+// if sound.
 std::vector<std::string> Verify(const Network& network);
 // Sets last_use, and released_after where it is kNone and the tensor is not an output.
 void ComputeLastUses(Network& network);

@@ -36,14 +36,16 @@ struct ValueText {
 
 void AppendModule(const Network& net, size_t i, std::string& out) {
   const Module& module = net.modules[i];
-  absl::StrAppend(&out, "module ", i, " ", Quoted(module.path), " ", Quoted(module.cls), " parent ", IdText(module.parent));
+  absl::StrAppend(&out, "module ", i, " ", Quoted(module.path), " ", Quoted(module.cls), " parent ",
+                  IdText(module.parent));
   if (!module.own.empty()) absl::StrAppend(&out, " own [", absl::StrJoin(module.own, ", "), "]");
   out += "\n";
 }
 
 void AppendParam(const Network& net, size_t i, std::string& out) {
   const Param& param = net.params[i];
-  absl::StrAppend(&out, "param ", i, " ", Quoted(param.fqn), " ", NameOf(param.stored), " ", List(param.dims), " order ", param.order);
+  absl::StrAppend(&out, "param ", i, " ", Quoted(param.fqn), " ", NameOf(param.stored), " ", List(param.dims),
+                  " order ", param.order);
   if (param.buffer) out += " buffer";
   if (!param.used) out += " unused";
   if (!param.persistent) out += " transient";
@@ -105,11 +107,13 @@ std::string ToText(const Network& net, OpNameFn name_of) {
   for (size_t i = 0; i < net.modules.size(); ++i) AppendModule(net, i, out);
   for (size_t i = 0; i < net.params.size(); ++i) AppendParam(net, i, out);
   for (size_t i = 0; i < net.calls.size(); ++i) AppendCall(net, i, out);
-  for (size_t i = 0; i < net.source_lines.size(); ++i) absl::StrAppend(&out, "line ", i, " ", Quoted(net.source_lines[i]), "\n");
+  for (size_t i = 0; i < net.source_lines.size(); ++i)
+    absl::StrAppend(&out, "line ", i, " ", Quoted(net.source_lines[i]), "\n");
   for (size_t i = 0; i < net.tensors.size(); ++i) AppendTensor(net, i, out);
   for (size_t i = 0; i < net.nodes.size(); ++i) AppendNode(net, i, name_of, out);
   const auto ids = [](std::string* text, TensorId id) { *text += TensorText(id); };
-  absl::StrAppend(&out, "inputs ", absl::StrJoin(net.inputs, ", ", ids), "\noutputs ", absl::StrJoin(net.outputs, ", ", ids), "\n");
+  absl::StrAppend(&out, "inputs ", absl::StrJoin(net.inputs, ", ", ids), "\noutputs ",
+                  absl::StrJoin(net.outputs, ", ", ids), "\n");
   for (const Assumption& a : net.assumptions) {
     absl::StrAppend(&out, "assumption ", Quoted(a.code), " ", Quoted(a.message), " ", a.bytes, "\n");
   }

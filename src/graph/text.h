@@ -10,7 +10,8 @@
 //   inputs %0
 //   outputs %2
 //
-// Ids are dense and stand in order; "-" is an absent id. Definitions (def, last_use) are not written: parsing finds them.
+// Ids are dense and stand in order; "-" is an absent id. Definitions (def, last_use) are not written: parsing finds
+// them.
 #ifndef MEMCREST_GRAPH_TEXT_H_
 #define MEMCREST_GRAPH_TEXT_H_
 

@@ -139,7 +139,8 @@ class Parser {
     if (w.Take("{") && !Attributes(w, node.attrs)) return false;
     if (w.Take("onnx") && (!w.TakeId(node.origin.first_onnx) || !w.TakeId(node.origin.onnx_count))) return false;
     absl::string_view evidence;
-    if (!Expect(w.TakeName(evidence) && EvidenceFromName(evidence, node.origin.evidence), "a kind of evidence")) return false;
+    if (!Expect(w.TakeName(evidence) && EvidenceFromName(evidence, node.origin.evidence), "a kind of evidence"))
+      return false;
     if (w.Take("line") && !w.TakeId(node.origin.source_line)) return false;
     net_.nodes.push_back(std::move(node));
     return true;
@@ -151,7 +152,8 @@ class Parser {
     do {
       absl::string_view name;
       Key key;
-      if (!w.TakeName(name) || !Expect(KeyFromName(name, key), absl::StrCat("an attribute, not \"", name, "\""))) return false;
+      if (!w.TakeName(name) || !Expect(KeyFromName(name, key), absl::StrCat("an attribute, not \"", name, "\"")))
+        return false;
       if (!w.Take("=") || !Value(w, key, attrs)) return false;
     } while (w.Take(","));
     return w.Take("}");
@@ -174,7 +176,9 @@ class Parser {
     return true;
   }
 
-  bool SourceLine(Words& w) { return Place(w, net_.source_lines.size()) && w.TakeQuoted(net_.source_lines.emplace_back()); }
+  bool SourceLine(Words& w) {
+    return Place(w, net_.source_lines.size()) && w.TakeQuoted(net_.source_lines.emplace_back());
+  }
 
   bool AssumptionLine(Words& w) {
     Assumption& a = net_.assumptions.emplace_back();

@@ -58,7 +58,8 @@ class Verifier {
       if (call.parent != kNone) Broken("the root call has a parent");
       return;
     }
-    if (call.parent < 0 || static_cast<size_t>(call.parent) >= i) return Broken("call ", i, ": its parent does not stand before it");
+    if (call.parent < 0 || static_cast<size_t>(call.parent) >= i)
+      return Broken("call ", i, ": its parent does not stand before it");
     const size_t parent = static_cast<size_t>(call.parent);
     const Call& outer = net_.calls[parent];
     if (call.begin < outer.begin || call.end > outer.end) Broken("call ", i, " reaches out of its parent ", parent);
@@ -70,13 +71,17 @@ class Verifier {
     for (size_t i = 0; i < net_.tensors.size(); ++i) {
       const Tensor& tensor = net_.tensors[i];
       if (!InOrNone(tensor.def, net_.nodes)) Broken("tensor ", i, ": its node ", tensor.def, " does not exist");
-      if ((tensor.role == Role::kParam) != (tensor.param != kNone)) Broken("tensor ", i, ": role and parameter disagree");
-      if (!InOrNone(tensor.param, net_.params)) Broken("tensor ", i, ": its parameter ", tensor.param, " does not exist");
-      if (tensor.role != Role::kActivation && tensor.def != kNone) Broken("tensor ", i, " is not computed, yet has a node");
+      if ((tensor.role == Role::kParam) != (tensor.param != kNone))
+        Broken("tensor ", i, ": role and parameter disagree");
+      if (!InOrNone(tensor.param, net_.params))
+        Broken("tensor ", i, ": its parameter ", tensor.param, " does not exist");
+      if (tensor.role != Role::kActivation && tensor.def != kNone)
+        Broken("tensor ", i, " is not computed, yet has a node");
       if (!InOrNone(tensor.last_use, net_.nodes)) Broken("tensor ", i, ": its last use does not exist");
       if (!InOrNone(tensor.released_after, net_.nodes)) Broken("tensor ", i, ": released_after does not exist");
       if (tensor.released_after != kNone && tensor.released_after < tensor.last_use) {
-        Broken("tensor ", i, " is released after node ", tensor.released_after, ", but node ", tensor.last_use, " reads it");
+        Broken("tensor ", i, " is released after node ", tensor.released_after, ", but node ", tensor.last_use,
+               " reads it");
       }
     }
   }
@@ -103,7 +108,8 @@ class Verifier {
       if (id == kNone) continue;
       if (!In(id, net_.tensors)) { Broken("node ", i, " writes tensor ", id, ", which does not exist"); continue; }
       if (defined[static_cast<size_t>(id)]) Broken("node ", i, " defines tensor ", id, " again");
-      if (net_.tensors[static_cast<size_t>(id)].def != static_cast<NodeId>(i)) Broken("tensor ", id, " names another node than ", i);
+      if (net_.tensors[static_cast<size_t>(id)].def != static_cast<NodeId>(i))
+        Broken("tensor ", id, " names another node than ", i);
       defined[static_cast<size_t>(id)] = true;
     }
   }

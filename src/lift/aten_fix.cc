@@ -35,7 +35,8 @@ void FixPerm(const FxGraph& graph, const FxNode& node, Attrs& attrs) {
   Dims perm;
   for (int64_t i = 0; i < rank; ++i) perm.push_back(i);
   if (rank > 0) {
-    const int a = NormalAxis(IntArg(node.call, 1), static_cast<int>(rank)), b = NormalAxis(IntArg(node.call, 2), static_cast<int>(rank));
+    const int a = NormalAxis(IntArg(node.call, 1), static_cast<int>(rank)),
+              b = NormalAxis(IntArg(node.call, 2), static_cast<int>(rank));
     std::swap(perm[static_cast<size_t>(a)], perm[static_cast<size_t>(b)]);
   }
   attrs.Set(Key::kPerm, perm);
@@ -167,7 +168,8 @@ void ApplyFix(const FxGraph& graph, const FxNode& node, const AtenSchema& schema
 Attrs ConvAttrs(const onnx::Node& conv) {
   Attrs attrs;
   const auto list = [&](absl::string_view name, Key key) {
-    if (const std::vector<int64_t>* const ints = conv.Ints(name); ints != nullptr) attrs.Set(key, Dims(ints->begin(), ints->end()));
+    if (const std::vector<int64_t>* const ints = conv.Ints(name); ints != nullptr)
+      attrs.Set(key, Dims(ints->begin(), ints->end()));
   };
   list("strides", Key::kStride);
   list("dilations", Key::kDilation);

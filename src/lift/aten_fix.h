@@ -1,4 +1,5 @@
-// What the table's rows cannot say of an ATen operator: attributes that stand on its ONNX nodes, defaults that depend on rank.
+// What the table's rows cannot say of an ATen operator: attributes that stand on its ONNX nodes, defaults that depend
+// on rank.
 #ifndef MEMCREST_LIFT_ATEN_FIX_H_
 #define MEMCREST_LIFT_ATEN_FIX_H_
 

@@ -1,7 +1,8 @@
 // ATen's operators as the tracer names them, translated to the canonical framework operators.
 //
-// A row says, per ATen name, the canonical operator and what each positional argument is: a tensor, a list of tensors, or an
-// attribute with its key. A number standing where a tensor may stand becomes Key::kScalar. Rows: aten_schema_table.cc.
+// A row says, per ATen name, the canonical operator and what each positional argument is: a tensor, a list of tensors,
+// or an attribute with its key. A number standing where a tensor may stand becomes Key::kScalar. Rows:
+// aten_schema_table.cc.
 #ifndef MEMCREST_LIFT_ATEN_SCHEMA_H_
 #define MEMCREST_LIFT_ATEN_SCHEMA_H_
 

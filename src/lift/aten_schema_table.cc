@@ -7,9 +7,11 @@ const std::vector<AtenRow>& AtenRows() {
   using F = AtenFix;
   static const std::vector<AtenRow>& rows = *new std::vector<AtenRow>{
       // Pointwise, one operand.
-      {"relu sigmoid tanh exp exp2 log log2 log10 log1p expm1 sqrt rsqrt reciprocal sin cos tan asin acos atan sinh cosh asinh "
+      {"relu sigmoid tanh exp exp2 log log2 log10 log1p expm1 sqrt rsqrt reciprocal sin cos tan asin acos atan sinh "
+       "cosh asinh "
        "acosh atanh abs neg erf erfc erfinv floor ceil trunc sign sgn silu mish hardswish hardsigmoid selu logical_not "
-       "bitwise_not isnan isinf isfinite frac lgamma digamma", "", "self"},
+       "bitwise_not isnan isinf isfinite frac lgamma digamma",
+       "", "self"},
       {"relu6", "hardtanh", "self"},
       {"log_sigmoid log_sigmoid_forward", "logsigmoid", "self"},
       {"square", "pow", "self =scalar:2"},
@@ -29,8 +31,10 @@ const std::vector<AtenRow>& AtenRows() {
       {"rrelu rrelu_with_noise", "leaky_relu", "self"},
       // Pointwise, more operands.
       {"add sub rsub subtract", "", "self other alpha:alpha"},
-      {"mul div pow maximum minimum fmod remainder floor_divide atan2 eq ne lt le gt ge bitwise_and bitwise_or bitwise_xor "
-       "logical_and logical_or logical_xor logaddexp xlogy hypot copysign heaviside", "", "self other"},
+      {"mul div pow maximum minimum fmod remainder floor_divide atan2 eq ne lt le gt ge bitwise_and bitwise_or "
+       "bitwise_xor "
+       "logical_and logical_or logical_xor logaddexp xlogy hypot copysign heaviside",
+       "", "self other"},
       {"div.Tensor_mode div.Scalar_mode", "", "self other mode:rounding_mode"},
       {"multiply", "mul", "self other"},
       {"divide true_divide", "div", "self other"},
@@ -62,7 +66,8 @@ const std::vector<AtenRow>& AtenRows() {
       {"slice slice_copy", "slice", "self axis:dim start:start -end step:step"},
       {"select select_copy", "select", "self axis:dim start:index"},
       {"narrow narrow_copy", "narrow", "self axis:dim start:start -length"},
-      {"split split_copy split_with_sizes split_with_sizes_copy tensor_split", "split", "self -split_size axis:dim", F::kParts},
+      {"split split_copy split_with_sizes split_with_sizes_copy tensor_split", "split", "self -split_size axis:dim",
+       F::kParts},
       {"chunk", "", "self count:chunks axis:dim", F::kParts},
       {"unbind unbind_copy", "unbind", "self axis:dim", F::kParts},
       {"diagonal diagonal_copy", "diagonal", "self start:offset -dim1 -dim2"},
@@ -111,7 +116,8 @@ const std::vector<AtenRow>& AtenRows() {
       {"scatter", "scatter", "self axis:dim index src"},
       {"scatter_add", "", "self axis:dim index src"},
       {"scatter_reduce", "scatter_reduce", "self axis:dim index src mode:reduce -include_self"},
-      {"index_put _unsafe_index_put _index_put_impl", "index_put", "self *indices values accumulate:accumulate", F::kIndexPut},
+      {"index_put _unsafe_index_put _index_put_impl", "index_put", "self *indices values accumulate:accumulate",
+       F::kIndexPut},
       {"slice_scatter", "", "self src axis:dim start:start -end step:step =inplace:true"},
       {"select_scatter", "", "self src axis:dim start:index =inplace:true"},
       {"diagonal_scatter as_strided_scatter", "select_scatter", "self src =inplace:true"},
@@ -162,23 +168,27 @@ const std::vector<AtenRow>& AtenRows() {
       {"matmul linalg_matmul", "matmul", "self other"},
       {"einsum", "", "equation:equation *tensors -path"},
       // Convolutions.
-      {"conv1d conv2d conv3d", "convolution", "input weight bias stride:stride padding:padding dilation:dilation groups:groups",
-       F::kConv},
+      {"conv1d conv2d conv3d", "convolution",
+       "input weight bias stride:stride padding:padding dilation:dilation groups:groups", F::kConv},
       {"conv_transpose1d conv_transpose2d conv_transpose3d", "convolution",
        "input weight bias stride:stride padding:padding output_padding:output_padding groups:groups dilation:dilation "
-       "=transposed:true", F::kConv},
+       "=transposed:true",
+       F::kConv},
       {"convolution _convolution", "convolution",
-       "input weight bias stride:stride padding:padding dilation:dilation transposed:transposed output_padding:output_padding "
-       "groups:groups", F::kConv},
+       "input weight bias stride:stride padding:padding dilation:dilation transposed:transposed "
+       "output_padding:output_padding "
+       "groups:groups",
+       F::kConv},
       // Norms.
-      {"batch_norm native_batch_norm cudnn_batch_norm _native_batch_norm_legit _native_batch_norm_legit_functional", "batch_norm",
-       "input weight bias running_mean running_var training:training -momentum eps:eps"},
+      {"batch_norm native_batch_norm cudnn_batch_norm _native_batch_norm_legit _native_batch_norm_legit_functional",
+       "batch_norm", "input weight bias running_mean running_var training:training -momentum eps:eps"},
       {"_native_batch_norm_legit.no_stats", "batch_norm", "input weight bias training:training -momentum eps:eps"},
       {"_native_batch_norm_legit_no_training", "batch_norm",
        "input weight bias running_mean running_var -momentum eps:eps =training:false"},
       {"_batch_norm_with_update _batch_norm_with_update_functional", "batch_norm",
        "input weight bias running_mean running_var -momentum eps:eps =training:true"},
-      {"_batch_norm_no_update", "batch_norm", "input weight bias running_mean running_var -momentum eps:eps =training:false"},
+      {"_batch_norm_no_update", "batch_norm",
+       "input weight bias running_mean running_var -momentum eps:eps =training:false"},
       {"layer_norm native_layer_norm", "layer_norm", "input #normalized_rank:normalized_shape weight bias eps:eps"},
       {"group_norm", "", "input groups:num_groups weight bias eps:eps"},
       {"native_group_norm", "group_norm", "input weight bias -N -C -HxW groups:group eps:eps"},
@@ -187,7 +197,8 @@ const std::vector<AtenRow>& AtenRows() {
       // Attention, softmax, dropout.
       {"scaled_dot_product_attention", "",
        "query key value attn_mask p:dropout_p causal:is_causal scale:scale gqa:enable_gqa"},
-      {"_scaled_dot_product_flash_attention _scaled_dot_product_flash_attention_for_cpu", "scaled_dot_product_attention",
+      {"_scaled_dot_product_flash_attention _scaled_dot_product_flash_attention_for_cpu",
+       "scaled_dot_product_attention",
        "query key value p:dropout_p causal:is_causal -return_debug_mask attn_mask scale:scale"},
       {"_scaled_dot_product_efficient_attention", "scaled_dot_product_attention",
        "query key value attn_bias -compute_log_sumexp p:dropout_p causal:is_causal scale:scale"},
@@ -202,19 +213,23 @@ const std::vector<AtenRow>& AtenRows() {
       {"alpha_dropout feature_alpha_dropout", "alpha_dropout", "input p:p training:train"},
       {"bernoulli", "", "self p:p"},
       // Pooling, resampling.
-      {"max_pool1d max_pool2d max_pool3d max_pool1d_with_indices max_pool2d_with_indices max_pool3d_with_indices", "max_pool",
-       "self kernel:kernel_size stride:stride padding:padding dilation:dilation ceil_mode:ceil_mode", F::kPool},
+      {"max_pool1d max_pool2d max_pool3d max_pool1d_with_indices max_pool2d_with_indices max_pool3d_with_indices",
+       "max_pool", "self kernel:kernel_size stride:stride padding:padding dilation:dilation ceil_mode:ceil_mode",
+       F::kPool},
       {"avg_pool1d avg_pool2d avg_pool3d", "avg_pool",
-       "self kernel:kernel_size stride:stride padding:padding ceil_mode:ceil_mode count_include_pad:count_include_pad", F::kPool},
+       "self kernel:kernel_size stride:stride padding:padding ceil_mode:ceil_mode count_include_pad:count_include_pad",
+       F::kPool},
       {"adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d _adaptive_avg_pool2d _adaptive_avg_pool3d",
        "adaptive_avg_pool", "self sizes:output_size"},
       {"adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d", "adaptive_max_pool", "self sizes:output_size"},
       {"lp_pool1d lp_pool2d lp_pool3d", "lp_pool", "self -norm_type kernel:kernel_size stride:stride"},
       {"max_unpool2d max_unpool3d", "max_unpool", "self indices sizes:output_size"},
       {"upsample_nearest1d upsample_nearest2d upsample_nearest3d _upsample_nearest_exact1d _upsample_nearest_exact2d "
-       "_upsample_nearest_exact3d", "upsample", "self sizes:output_size -scale_factors =mode:nearest"},
+       "_upsample_nearest_exact3d",
+       "upsample", "self sizes:output_size -scale_factors =mode:nearest"},
       {"upsample_linear1d", "upsample", "input sizes:output_size -align_corners =mode:linear"},
-      {"upsample_bilinear2d _upsample_bilinear2d_aa", "upsample", "input sizes:output_size -align_corners =mode:bilinear"},
+      {"upsample_bilinear2d _upsample_bilinear2d_aa", "upsample",
+       "input sizes:output_size -align_corners =mode:bilinear"},
       {"upsample_bicubic2d _upsample_bicubic2d_aa", "upsample", "input sizes:output_size -align_corners =mode:bicubic"},
       {"upsample_trilinear3d", "upsample", "input sizes:output_size -align_corners =mode:trilinear"},
       {"grid_sampler grid_sampler_2d grid_sampler_3d cudnn_grid_sampler", "grid_sampler", "input grid"},
@@ -223,16 +238,25 @@ const std::vector<AtenRow>& AtenRows() {
       {"embedding", "", "weight indices padding_index:padding_idx"},
       {"embedding_bag _embedding_bag", "embedding_bag",
        "weight indices offsets -scale_grad_by_freq mode:mode -sparse per_sample_weights"},
-      {"lstm.input", "lstm", "input *hx *params -has_biases layers:num_layers p:dropout training:train "
-       "bidirectional:bidirectional batch_first:batch_first", F::kRecurrent},
-      {"lstm.data", "lstm", "data -batch_sizes *hx *params -has_biases layers:num_layers p:dropout training:train "
-       "bidirectional:bidirectional", F::kRecurrent},
-      {"gru.input", "gru", "input hx *params -has_biases layers:num_layers p:dropout training:train "
-       "bidirectional:bidirectional batch_first:batch_first", F::kRecurrent},
-      {"rnn_tanh rnn_relu", "rnn", "input hx *params -has_biases layers:num_layers p:dropout training:train "
-       "bidirectional:bidirectional batch_first:batch_first", F::kRecurrent},
+      {"lstm.input", "lstm",
+       "input *hx *params -has_biases layers:num_layers p:dropout training:train "
+       "bidirectional:bidirectional batch_first:batch_first",
+       F::kRecurrent},
+      {"lstm.data", "lstm",
+       "data -batch_sizes *hx *params -has_biases layers:num_layers p:dropout training:train "
+       "bidirectional:bidirectional",
+       F::kRecurrent},
+      {"gru.input", "gru",
+       "input hx *params -has_biases layers:num_layers p:dropout training:train "
+       "bidirectional:bidirectional batch_first:batch_first",
+       F::kRecurrent},
+      {"rnn_tanh rnn_relu", "rnn",
+       "input hx *params -has_biases layers:num_layers p:dropout training:train "
+       "bidirectional:bidirectional batch_first:batch_first",
+       F::kRecurrent},
       // Losses.
-      {"cross_entropy_loss", "cross_entropy", "self target weight reduction:reduction ignore_index:ignore_index "
+      {"cross_entropy_loss", "cross_entropy",
+       "self target weight reduction:reduction ignore_index:ignore_index "
        "smoothing:label_smoothing"},
       {"nll_loss nll_loss_nd nll_loss2d nll_loss_forward nll_loss2d_forward", "nll_loss",
        "self target weight reduction:reduction ignore_index:ignore_index"},
@@ -266,8 +290,10 @@ const std::vector<AtenRow>& AtenRows() {
       {"new_full", "", "self sizes:size scalar:fill_value dtype:dtype"},
       {"normal normal_functional uniform", "randn_like", "self"},
       // Spectral and others.
-      {"fft_fft fft_ifft fft_rfft fft_irfft fft_fft2 fft_ifft2 fft_rfft2 fft_irfft2 fft_fftn fft_ifftn fft_rfftn fft_irfftn "
-       "_fft_r2c _fft_c2r _fft_c2c", "fft", "self"},
+      {"fft_fft fft_ifft fft_rfft fft_irfft fft_fft2 fft_ifft2 fft_rfft2 fft_irfft2 fft_fftn fft_ifftn fft_rfftn "
+       "fft_irfftn "
+       "_fft_r2c _fft_c2r _fft_c2c",
+       "fft", "self"},
       {"stft istft", "", "self"},
       {"cross linalg_cross", "cross", "self other axis:dim"},
       {"cdist _cdist_forward", "cdist", "x1 x2"},

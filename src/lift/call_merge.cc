@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/types/span.h"
+
 namespace memcrest {
 namespace {
 
@@ -14,7 +16,8 @@ class Merger {
   explicit Merger(Network& network) : net_(network), children_(network.calls.size()), target_(network.calls.size()) {
     for (size_t c = 0; c < net_.calls.size(); ++c) {
       target_[c] = static_cast<CallId>(c);
-      if (net_.calls[c].parent != kNone) children_[static_cast<size_t>(net_.calls[c].parent)].push_back(static_cast<CallId>(c));
+      if (net_.calls[c].parent != kNone)
+        children_[static_cast<size_t>(net_.calls[c].parent)].push_back(static_cast<CallId>(c));
     }
   }
 
@@ -33,14 +36,33 @@ class Merger {
     std::vector<CallId>& all = children_[static_cast<size_t>(parent)];
     std::stable_sort(all.begin(), all.end(), [&](CallId a, CallId b) { return At(a).begin < At(b).begin; });
     std::vector<CallId> kept;
-    for (const CallId c : all) {
-      if (!kept.empty() && At(kept.back()).module == At(c).module && At(kept.back()).end == At(c).begin && !Same(kept.back(), c)) {
-        Absorb(kept.back(), c);
-      } else {
-        kept.push_back(c);
+    for (size_t i = 0; i < all.size();) {
+      size_t end = i + 1;
+      while (end < all.size() && At(all[end]).module == At(all[i]).module && At(all[end - 1]).end == At(all[end]).begin)
+        ++end;
+      const bool inside = LoopsInside(absl::MakeConstSpan(all).subspan(i, end - i));
+      const size_t first = kept.size();
+      for (; i < end; ++i) {
+        if (kept.size() > first && (inside || !Same(kept.back(), all[i]))) Absorb(kept.back(), all[i]);
+        else kept.push_back(all[i]);
       }
     }
     all = std::move(kept);
+  }
+
+  // Executions that each call one module and differ in what they do around it: the loop runs inside of one execution.
+  // The last one may go on after the loop.
+  bool LoopsInside(absl::Span<const CallId> run) const {
+    const auto one_child = [&](CallId c) { return children_[static_cast<size_t>(c)].size() == 1; };
+    if (run.size() < 2 || !std::all_of(run.begin(), run.end() - 1, one_child)) return false;
+    return std::any_of(run.begin() + 1, run.end(), [&](CallId c) { return OpsOf(c) != OpsOf(run[0]); });
+  }
+
+  std::vector<const OpEntry*> OpsOf(CallId c) const {
+    std::vector<const OpEntry*> ops;
+    const Call& call = net_.calls[static_cast<size_t>(c)];
+    for (NodeId n = call.begin; n < call.end; ++n) ops.push_back(net_.nodes[static_cast<size_t>(n)].op);
+    return ops;
   }
 
   bool Same(CallId a, CallId b) const { return ReadsOf(a) == ReadsOf(b); }

@@ -1,7 +1,8 @@
 // Python frames over the execution: which function each node ran in, as instances that begin and end.
 //
-// Takes: per node its stack trace and its calls.  Gives: a stack of frames that follows the nodes. A frame of a module's forward
-// is bound to the module's call; any other function's frame lives while consecutive nodes are reached through the same lines.
+// Takes: per node its stack trace and its calls.  Gives: a stack of frames that follows the nodes. A frame of a
+// module's forward is bound to the module's call; any other function's frame lives while consecutive nodes are reached
+// through the same lines.
 #ifndef MEMCREST_LIFT_FRAMES_H_
 #define MEMCREST_LIFT_FRAMES_H_
 
@@ -19,8 +20,8 @@ struct PlacedFrame {
 };
 using PlacedFrames = absl::InlinedVector<PlacedFrame, 12>;
 
-// Finds, from the innermost outward, the frame that runs each call's forward: its file is the class's own or, for inherited
-// forwards, the next function named "forward". `drop`: innermost frames that are not the node's.
+// Finds, from the innermost outward, the frame that runs each call's forward: its file is the class's own or, for
+// inherited forwards, the next function named "forward". `drop`: innermost frames that are not the node's.
 PlacedFrames PlaceFrames(const Network& network, CallId call, absl::string_view trace, int drop);
 
 }  // namespace memcrest

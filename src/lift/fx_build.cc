@@ -18,10 +18,21 @@ enum class KeyKind { kBool, kFloat, kOther };
 
 KeyKind KindOf(Key key) {
   switch (key) {
-    case Key::kKeepDims: case Key::kTransposed: case Key::kCeilMode: case Key::kCountIncludePad: case Key::kTraining: case Key::kCausal:
+    case Key::kKeepDims:
+    case Key::kTransposed:
+    case Key::kCeilMode:
+    case Key::kCountIncludePad:
+    case Key::kTraining:
+    case Key::kCausal:
     case Key::kGqa: case Key::kInplace: case Key::kBidirectional: case Key::kBatchFirst: case Key::kAccumulate:
       return KeyKind::kBool;
-    case Key::kP: case Key::kEps: case Key::kAlpha: case Key::kBeta: case Key::kScale: case Key::kScalar: case Key::kSmoothing:
+    case Key::kP:
+    case Key::kEps:
+    case Key::kAlpha:
+    case Key::kBeta:
+    case Key::kScale:
+    case Key::kScalar:
+    case Key::kSmoothing:
       return KeyKind::kFloat;
     default:
       return KeyKind::kOther;
@@ -75,13 +86,16 @@ void FxBuilder::Add(int index) {
   const AtenSchema* const schema = FindAten(node.call.target);
   const Parts parts = Sort(node.call, schema);
   const Scopes scopes = ScopesOf(index);
-  if (schema != nullptr && schema->op == "batch_norm" && absl::StrContains(node.notes->notes.rule_name, "FuseBatchNorm")) {
+  if (schema != nullptr && schema->op == "batch_norm" &&
+      absl::StrContains(node.notes->notes.rule_name, "FuseBatchNorm")) {
     RestoreConv(node, index, parts, scopes);
+    if (!options_.restore_batch_norm && LeaveOutNorm(node, parts)) return;
   }
   state_.params.Learn(node);
   std::vector<absl::string_view> names;
   for (const FxArg* const operand : parts.operands) {
-    if (operand->kind == FxArg::Kind::kRef && !host_.contains(operand->text) && !IsHostName(operand->text)) names.push_back(operand->text);
+    if (operand->kind == FxArg::Kind::kRef && !host_.contains(operand->text) && !IsHostName(operand->text))
+      names.push_back(operand->text);
   }
   resolver_.Resolve(index, names, scopes);
   if (AddPassing(node, index)) return;
@@ -97,7 +111,8 @@ void FxBuilder::Add(int index) {
   Record(node, static_cast<NodeId>(state_.net.nodes.size()) - 1);
 }
 
-// What the tracing device could view the job's device may have to copy: attention kernels lay out their results differently.
+// What the tracing device could view the job's device may have to copy: attention kernels lay out their results
+// differently.
 bool FxBuilder::FollowsPermutation(const Emission& emission) const {
   if (emission.in.empty() || emission.in[0] == kNone) return false;
   const NodeId def = state_.net.tensors[static_cast<size_t>(emission.in[0])].def;
@@ -129,7 +144,10 @@ void FxBuilder::AddPlain(const FxNode& node, int index) {
   const onnx::Node& onnx_node = state_.fx.model->graph.nodes[static_cast<size_t>(node.first)];
   Emission emission;
   const bool split = onnx_node.op_type == "Split";
-  emission.op = split ? "split" : onnx_node.op_type == "Cast" ? "to" : onnx_node.op_type == "Identity" ? "alias" : "unknown";
+  emission.op = split                             ? "split"
+                : onnx_node.op_type == "Cast"     ? "to"
+                : onnx_node.op_type == "Identity" ? "alias"
+                                                  : "unknown";
   emission.evidence = split ? Evidence::kExporter : Evidence::kMapping;
   for (size_t i = 0; i < onnx_node.inputs.size(); ++i) {
     const ValueId v = onnx_node.inputs[i];
@@ -228,8 +246,8 @@ void FxBuilder::Record(const FxNode& node, NodeId id) {
   if (!out.empty() && out[0] != kNone) state_.by_name[node.call.name] = out[0];
 }
 
-// The convolution that a batch norm was folded into: its own attributes stand on the ONNX node, its weight's initializer still
-// bears the parameter's name, and its result has the sizes of the norm's.
+// The convolution that a batch norm was folded into: its own attributes stand on the ONNX node, its weight's
+// initializer still bears the parameter's name, and its result has the sizes of the norm's.
 void FxBuilder::RestoreConv(const FxNode& node, int index, const Parts& parts, const Scopes& scopes) {
   if (parts.operands.empty() || parts.operands[0]->kind != FxArg::Kind::kRef) return;
   const absl::string_view name = parts.operands[0]->text;
@@ -258,9 +276,22 @@ void FxBuilder::RestoreConv(const FxNode& node, int index, const Parts& parts, c
     if (absl::StartsWith(module, absl::StrCat(scope.path, "."))) own.push_back(scope);
   }
   if (state_.params.OfName(weight_name) != kNone) {
-    own.push_back({module, conv.op_type == "Conv" ? "torch.nn.modules.conv.Conv2d" : "torch.nn.modules.conv.ConvTranspose2d", 0});
+    own.push_back(
+        {module, conv.op_type == "Conv" ? "torch.nn.modules.conv.Conv2d" : "torch.nn.modules.conv.ConvTranspose2d", 0});
   }
   state_.by_name[name] = state_.Emit(std::move(emission), own, index);
+  if (options_.restore_batch_norm) ++restored_norms_;
+}
+
+// The folded norm's result is the convolution's.
+bool FxBuilder::LeaveOutNorm(const FxNode& node, const Parts& parts) {
+  const auto conv = parts.operands.empty() ? state_.by_name.end() : state_.by_name.find(parts.operands[0]->text);
+  if (conv == state_.by_name.end() || node.results.empty() || node.results[0] == kNoValue) return false;
+  const TensorId id = conv->second;
+  state_.by_value[static_cast<size_t>(node.results[0])] = id;
+  state_.by_name[state_.ValueAt(node.results[0]).name] = id;
+  state_.by_name[node.call.name] = id;
+  return true;
 }
 
 Scopes FxBuilder::ScopesOf(int index) const {

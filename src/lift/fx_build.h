@@ -15,6 +15,8 @@ class FxBuilder {
   FxBuilder(FxState& state, FxResolver& resolver, const LiftOptions& options);
   // Adds what FX node `index` ran. Nodes before it must have been added.
   void Add(int index);
+  // Batch norms that were folded into convolutions and run again.
+  int restored_norms() const { return restored_norms_; }
 
  private:
   struct Parts {  // an FX node sorted by its row
@@ -32,11 +34,13 @@ class FxBuilder {
   void NameResults(const FxNode& node, Emission& emission) const;
   void Record(const FxNode& node, NodeId id);
   void RestoreConv(const FxNode& node, int index, const Parts& parts, const Scopes& scopes);
+  bool LeaveOutNorm(const FxNode& node, const Parts& parts);
   Scopes ScopesOf(int index) const;
 
   FxState& state_;
   FxResolver& resolver_;
   const LiftOptions& options_;
+  int restored_norms_ = 0;
   absl::flat_hash_map<absl::string_view, double> host_;  // FX names of host integers, and their value where known
 };
 

@@ -25,7 +25,8 @@ Dims WithoutOnes(const Dims& dims) {
   return kept;
 }
 
-// Rows of the table of relative positions between n tokens of a square window, perhaps with a class token; 0 if n is neither.
+// Rows of the table of relative positions between n tokens of a square window, perhaps with a class token; 0 if n is
+// neither.
 int64_t TableRows(int64_t n) {
   for (int64_t side = 1; side * side <= n; ++side) {
     if (side * side == n) return (2 * side - 1) * (2 * side - 1);
@@ -52,7 +53,8 @@ bool TableSizes(const Dims& dims, int64_t& tokens, int64_t& heads, bool& heads_f
 
 }  // namespace
 
-TensorId ForgottenParams::Restore(absl::string_view name, absl::string_view op, onnx::ValueId v, int fx_index, const Scopes& scopes) {
+TensorId ForgottenParams::Restore(absl::string_view name, absl::string_view op, onnx::ValueId v, int fx_index,
+                                  const Scopes& scopes) {
   const onnx::Literal& literal = *state_.LiteralOf(v);
   if (!IsFloating(literal.dtype)) return kNone;
   const Wanted wanted{name, op, v, fx_index, scopes, literal};
@@ -71,9 +73,11 @@ TensorId ForgottenParams::Restore(absl::string_view name, absl::string_view op, 
   // A copy of a parameter is made of its expansion over the batch.
   if (IsOneOf(op, {"clone", "contiguous", "expand", "repeat"}) && !dims.empty()) dims[0] = 1;
   const TensorId tensor = Take(param, dims, literal.dtype);
-  if (IsOneOf(op, {"add", "sub", "rsub", "mul", "div", "pow"})) return Emit(wanted, op, {{Key::kScalar, 1.0}}, {tensor}, true);
+  if (IsOneOf(op, {"add", "sub", "rsub", "mul", "div", "pow"}))
+    return Emit(wanted, op, {{Key::kScalar, 1.0}}, {tensor}, true);
   if (op == "clone" || op == "contiguous") {
-    return Emit(wanted, "contiguous", {}, {Emit(wanted, "expand", {{Key::kSizes, literal.dims}}, {tensor}, false)}, true);
+    return Emit(wanted, "contiguous", {}, {Emit(wanted, "expand", {{Key::kSizes, literal.dims}}, {tensor}, false)},
+                true);
   }
   if (op.empty() || IsOneOf(op, {"slice", "unsqueeze", "squeeze", "view", "select", "alias", "detach"})) op = "view";
   return Emit(wanted, op, {{Key::kSizes, literal.dims}}, {tensor}, true);
@@ -131,12 +135,14 @@ TensorId ForgottenParams::RelativeBias(const Wanted& wanted, ParamId table, Para
   return Emit(wanted, "view", {{Key::kSizes, wanted.literal.dims}}, {copied}, true);
 }
 
-TensorId ForgottenParams::Emit(const Wanted& wanted, absl::string_view op, Attrs attrs, std::vector<TensorId> in, bool last) {
+TensorId ForgottenParams::Emit(const Wanted& wanted, absl::string_view op, Attrs attrs, std::vector<TensorId> in,
+                               bool last) {
   Emission emission;
   emission.op = op;
   emission.attrs = std::move(attrs);
   emission.in.assign(in.begin(), in.end());
-  emission.out.emplace_back(last ? std::string(wanted.name) : absl::StrCat(wanted.name, ".", op), last ? wanted.v : kNoValue);
+  emission.out.emplace_back(last ? std::string(wanted.name) : absl::StrCat(wanted.name, ".", op),
+                            last ? wanted.v : kNoValue);
   emission.evidence = Evidence::kPattern;
   return state_.Emit(std::move(emission), wanted.scopes, wanted.fx_index);
 }

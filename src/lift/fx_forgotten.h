@@ -1,8 +1,10 @@
-// Constants that the exporter computed from parameters: the operators that computed them, on the parameters, as eager runs them.
+// Constants that the exporter computed from parameters: the operators that computed them, on the parameters, as eager
+// runs them.
 //
-// Takes: a folded constant, the name the tracer gave it, and where it is read.  Gives: the tensor that the restored operators
-// make. Which parameter it was follows from what no FX node names: nearest to the parameters last read, in the module that
-// reads the constant. A table with a forgotten index beside it is a window attention's relative position bias.
+// Takes: a folded constant, the name the tracer gave it, and where it is read.  Gives: the tensor that the restored
+// operators make. Which parameter it was follows from what no FX node names: nearest to the parameters last read, in
+// the module that reads the constant. A table with a forgotten index beside it is a window attention's relative
+// position bias.
 #ifndef MEMCREST_LIFT_FX_FORGOTTEN_H_
 #define MEMCREST_LIFT_FX_FORGOTTEN_H_
 

@@ -27,9 +27,10 @@ class Builder {
     graph_.signature = ParseSignature(model_.graph_signature);
     graph_.owner.assign(onnx_graph.values.size(), -1);
     graph_.is_result.assign(onnx_graph.values.size(), false);
-    graph_.value_by_name.reserve(onnx_graph.values.size());
+    graph_.value_by_name.reserve(onnx_graph.initializers.size() + onnx_graph.inputs.size());
     for (size_t v = 0; v < onnx_graph.values.size(); ++v) {
-      graph_.value_by_name.emplace(onnx_graph.values[v].name, static_cast<ValueId>(v));
+      const onnx::Value& value = onnx_graph.values[v];
+      if (value.initializer >= 0 || value.is_input) graph_.value_by_name.emplace(value.name, static_cast<ValueId>(v));
     }
     for (size_t i = 0; i < onnx_graph.nodes.size(); ++i) Place(static_cast<int>(i));
     for (FxNode& node : graph_.nodes) FindResults(node);
@@ -109,7 +110,8 @@ class Builder {
     if (name == fx.call.name) return Put(fx, 0, v);
     if (FxBaseName(name) != "getitem" && SplitName(name) != fx.call.name) return;
     // Operators of ONNX with several outputs list them as PyTorch does; single outputs come in order.
-    const bool listed = node.outputs.size() > 1 && node.op_type != "LSTM" && node.op_type != "GRU" && node.op_type != "RNN";
+    const bool listed =
+        node.outputs.size() > 1 && node.op_type != "LSTM" && node.op_type != "GRU" && node.op_type != "RNN";
     Put(fx, listed ? k : node.op_type == "ArgMax" || node.op_type == "ArgMin" ? 1 : fx.results.size(), v);
   }
 
@@ -155,7 +157,7 @@ absl::InlinedVector<ValueId, 6> FxGraph::ExternalInputs(const FxNode& node) cons
 int NotedPerMille(const onnx::Model& model) {
   if (model.graph.nodes.empty()) return 0;
   const auto noted = std::count_if(model.graph.nodes.begin(), model.graph.nodes.end(),
-                                   [](const onnx::Node& node) { return !FxName(node.notes.fx_node).empty(); });
+                                   [](const onnx::Node& node) { return absl::StartsWith(node.notes.fx_node, "%"); });
   return static_cast<int>(noted * 1000 / static_cast<int64_t>(model.graph.nodes.size()));
 }
 

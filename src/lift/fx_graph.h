@@ -1,8 +1,9 @@
 // The FX graph that the exporter translated, as far as its notes on the ONNX nodes tell it.
 //
-// Takes: onnx::Model.  Gives: one FxNode per distinct FX node in file order, with the ONNX nodes made of it, the values that
-// carry its results, and which FX node each ONNX value belongs to. ONNX nodes without a note join the FX node whose result they
-// write; the rest stand alone under the target "onnx.<operator>". Views into the model, which must outlive the graph.
+// Takes: onnx::Model.  Gives: one FxNode per distinct FX node in file order, with the ONNX nodes made of it, the values
+// that carry its results, and which FX node each ONNX value belongs to. ONNX nodes without a note join the FX node
+// whose result they write; the rest stand alone under the target "onnx.<operator>". Views into the model, which must
+// outlive the graph.
 #ifndef MEMCREST_LIFT_FX_GRAPH_H_
 #define MEMCREST_LIFT_FX_GRAPH_H_
 
@@ -32,7 +33,7 @@ struct FxGraph {
   Signature signature;
   std::vector<FxNode> nodes;
   absl::flat_hash_map<absl::string_view, int> by_name;                 // FX name -> nodes index
-  absl::flat_hash_map<absl::string_view, onnx::ValueId> value_by_name; // every named ONNX value
+  absl::flat_hash_map<absl::string_view, onnx::ValueId> value_by_name;  // stored values and graph inputs
   std::vector<int> owner;        // by ValueId: nodes index; -1 for inputs and initializers
   std::vector<bool> is_result;   // by ValueId: carries a result of its owner, not an intermediate of the translation
 

@@ -35,9 +35,9 @@ void BindPlaceholders(FxState& state) {
 
 // Parameters are made when an FX node names them, so that unused ones stay unused.
 void BindParams(FxState& state, const FxArg& arg) {
-  if (arg.kind == FxArg::Kind::kRef && !state.by_name.contains(arg.text)) {
+  if (arg.kind == FxArg::Kind::kRef) {
     const ParamId id = state.params.OfPlaceholder(arg.text);
-    if (id != kNone) state.by_name[arg.text] = state.OfParam(id);
+    if (id != kNone) state.by_name.emplace(arg.text, state.OfParam(id));
   }
   for (const FxArg& item : arg.items) BindParams(state, item);
 }
@@ -59,10 +59,22 @@ void OwnParams(FxState& state) {
   }
 }
 
-void NoteLost(FxState& state, const FxResolver& resolver) {
-  if (resolver.lost().empty()) return;
-  state.net.assumptions.push_back({"A0302", absl::StrCat(resolver.lost().size(), " operands that the exporter removed could not be told (first: %",
-                                                          resolver.lost().front(), "): they are left out"), 0});
+void NoteEvidence(FxState& state, const FxResolver& resolver, const FxBuilder& builder) {
+  std::vector<Assumption>& notes = state.net.assumptions;
+  if (builder.restored_norms() > 0) {
+    notes.push_back({"A0303",
+                     absl::StrCat(builder.restored_norms(),
+                                  " batch norms that the export folded into convolutions are restored "
+                                  "(the exporter's notes name them); --restore none leaves them out"),
+                     0});
+  }
+  if (!resolver.lost().empty()) {
+    notes.push_back(
+        {"A0305",
+         absl::StrCat(resolver.lost().size(), " operands that the exporter removed could not be told (first: %",
+                      resolver.lost().front(), "): they are left out"),
+         0});
+  }
 }
 
 }  // namespace
@@ -82,7 +94,7 @@ absl::StatusOr<Network> LiftFx(const onnx::Model& model, const LiftOptions& opti
   state.calls.Finish();
   MergeSplitCalls(network);
   BindOutputs(state);
-  NoteLost(state, resolver);
+  NoteEvidence(state, resolver, builder);
   state.params.Finish(state.reads);
   OwnParams(state);
   ComputeLifetimes(graph, state.fx_of_node, network);

@@ -18,13 +18,14 @@ bool IsOneOf(absl::string_view name, std::initializer_list<absl::string_view> li
 }
 
 bool IsView(absl::string_view base) {
-  return IsOneOf(base, {"slice", "unsqueeze", "squeeze", "view", "expand", "permute", "transpose", "t", "alias", "detach", "select",
-                        "getitem", "lift_fresh", "narrow", "split", "unbind", "chunk", "diagonal", "as_strided", "numpy_t"});
+  return IsOneOf(base, {"slice", "unsqueeze", "squeeze", "view",     "expand",     "permute",    "transpose",
+                        "t",     "alias",     "detach",  "select",   "getitem",    "lift_fresh", "narrow",
+                        "split", "unbind",    "chunk",   "diagonal", "as_strided", "numpy_t"});
 }
 
 bool IsFactory(absl::string_view op) {
-  return IsOneOf(op, {"zeros", "ones", "full", "arange", "new_zeros", "new_ones", "new_full", "new_empty", "empty", "eye", "zeros_like",
-                      "ones_like", "full_like", "empty_like", "linspace"});
+  return IsOneOf(op, {"zeros", "ones", "full", "arange", "new_zeros", "new_ones", "new_full", "new_empty", "empty",
+                      "eye", "zeros_like", "ones_like", "full_like", "empty_like", "linspace"});
 }
 
 bool TakesScalar(absl::string_view op) { return IsOneOf(op, {"add", "sub", "rsub", "mul", "div", "pow"}); }
@@ -37,11 +38,13 @@ absl::string_view OpOfName(absl::string_view base) {
 }
 
 bool GivesBool(absl::string_view base) {
-  return IsOneOf(base, {"eq", "ne", "lt", "le", "gt", "ge", "logical_not", "logical_and", "logical_or", "logical_xor", "isnan", "isinf"});
+  return IsOneOf(base, {"eq", "ne", "lt", "le", "gt", "ge", "logical_not", "logical_and", "logical_or", "logical_xor",
+                        "isnan", "isinf"});
 }
 
 void CountRefs(const FxArg& arg, Names& seen) {
-  if (arg.kind == FxArg::Kind::kRef && std::find(seen.begin(), seen.end(), arg.text) == seen.end()) seen.push_back(arg.text);
+  if (arg.kind == FxArg::Kind::kRef && std::find(seen.begin(), seen.end(), arg.text) == seen.end())
+    seen.push_back(arg.text);
   for (const FxArg& item : arg.items) CountRefs(item, seen);
 }
 
@@ -76,7 +79,8 @@ void FxResolver::TakeNamed(Names& unknown, const Asked& asked) {
   for (const absl::string_view name : unknown) {
     const auto found = state_.fx.value_by_name.find(name);
     if (found == state_.fx.value_by_name.end()) rest.push_back(name);
-    else if (const TensorId id = state_.by_value[static_cast<size_t>(found->second)]; id != kNone) state_.by_name[name] = id;
+    else if (const TensorId id = state_.by_value[static_cast<size_t>(found->second)]; id != kNone)
+      state_.by_name[name] = id;
     else if (state_.LiteralOf(found->second) != nullptr) Bind(name, found->second, asked);
     else rest.push_back(name);
   }
@@ -98,7 +102,8 @@ int FxResolver::RankOf(ValueId v, bool wants_bool) const {
 }
 
 std::vector<ValueId> FxResolver::Candidates(const FxNode& node, const Names& names, const Names& unknown) const {
-  const bool wants_bool = std::all_of(unknown.begin(), unknown.end(), [](absl::string_view name) { return GivesBool(FxBaseName(name)); });
+  const bool wants_bool =
+      std::all_of(unknown.begin(), unknown.end(), [](absl::string_view name) { return GivesBool(FxBaseName(name)); });
   std::vector<ValueId> candidates;
   for (const ValueId v : state_.fx.ExternalInputs(node)) {
     TensorId tensor = state_.by_value[static_cast<size_t>(v)];
@@ -111,7 +116,8 @@ std::vector<ValueId> FxResolver::Candidates(const FxNode& node, const Names& nam
     });
     if (!explained) candidates.push_back(v);
   }
-  std::stable_sort(candidates.begin(), candidates.end(), [&](ValueId a, ValueId b) { return RankOf(a, wants_bool) < RankOf(b, wants_bool); });
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [&](ValueId a, ValueId b) { return RankOf(a, wants_bool) < RankOf(b, wants_bool); });
   return candidates;
 }
 
@@ -163,7 +169,8 @@ bool FxResolver::RepeatFactory(absl::string_view name, const Asked& asked) {
   if (first == state_.by_name.end()) return false;
   const Tensor& made = state_.net.tensors[static_cast<size_t>(first->second)];
   if (made.def == kNone) return false;
-  const TensorId again = Again(name, state_.net.nodes[static_cast<size_t>(made.def)].op->name, made.def, made.source, asked);
+  const TensorId again =
+      Again(name, state_.net.nodes[static_cast<size_t>(made.def)].op->name, made.def, made.source, asked);
   state_.by_name[name] = again;
   return true;
 }
@@ -172,7 +179,9 @@ void FxResolver::Bind(absl::string_view name, ValueId v, const Asked& asked) {
   const onnx::Literal* const literal = state_.LiteralOf(v);
   // The exporter makes tensors of Python numbers.
   if (literal != nullptr && absl::StartsWith(name, "scalar_tensor") && literal->dims.empty()) {
-    numbers_[name] = !literal->floats.empty() ? literal->floats[0] : !literal->ints.empty() ? static_cast<double>(literal->ints[0]) : 0;
+    numbers_[name] = !literal->floats.empty() ? literal->floats[0]
+                     : !literal->ints.empty() ? static_cast<double>(literal->ints[0])
+                                              : 0;
     return;
   }
   state_.by_name[name] = Restore(name, v, asked);
@@ -202,7 +211,8 @@ TensorId FxResolver::RestoreComputed(absl::string_view name, ValueId v, TensorId
   }
   const Tensor& source = state_.net.tensors[static_cast<size_t>(input)];
   if (op == "pad") return RestorePad(name, input, asked);
-  const bool same = source.def != kNone && !op.empty() && state_.net.nodes[static_cast<size_t>(source.def)].op->name == op;
+  const bool same =
+      source.def != kNone && !op.empty() && state_.net.nodes[static_cast<size_t>(source.def)].op->name == op;
   if (same && !(TakesScalar(op) && HidesUser(source.name))) return Again(name, op, source.def, v, asked);
   if (IsOneOf(op, {"clone", "contiguous", "_unsafe_view"})) {
     return Emit("contiguous", {{Key::kMemoryFormat, std::string("contiguous")}}, {input}, name, v, asked);
@@ -235,7 +245,8 @@ bool FxResolver::HidesUser(absl::string_view name) {
   return node != state_.fx.by_name.end() && state_.fx.nodes[static_cast<size_t>(node->second)].call.users > named;
 }
 
-TensorId FxResolver::Again(absl::string_view name, absl::string_view op, NodeId original, ValueId v, const Asked& asked) {
+TensorId FxResolver::Again(absl::string_view name, absl::string_view op, NodeId original, ValueId v,
+                           const Asked& asked) {
   const Node node = state_.net.nodes[static_cast<size_t>(original)];
   return Emit(op, node.attrs, node.in, name, v, asked);
 }
@@ -276,13 +287,14 @@ TensorId FxResolver::RestorePad(absl::string_view name, TensorId input, const As
       padding.push_back((*pads)[d] - p);
       padding.push_back((*pads)[rank + d] - p);
     }
-    return Emit("pad", {{Key::kPadding, padding}, {Key::kMode, std::string("constant")}}, {input}, name, kNoValue, asked);
+    return Emit("pad", {{Key::kPadding, padding}, {Key::kMode, std::string("constant")}}, {input}, name, kNoValue,
+                asked);
   }
   return input;
 }
 
-TensorId FxResolver::Emit(absl::string_view op, Attrs attrs, std::vector<TensorId> in, absl::string_view name, ValueId source,
-                          const Asked& asked) {
+TensorId FxResolver::Emit(absl::string_view op, Attrs attrs, std::vector<TensorId> in, absl::string_view name,
+                          ValueId source, const Asked& asked) {
   Emission emission;
   emission.op = op;
   emission.attrs = std::move(attrs);

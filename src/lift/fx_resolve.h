@@ -1,7 +1,7 @@
 // Names that an FX node reads and no node of the file defines: what the exporter's optimizer removed.
 //
-// Which value stands for the name follows by elimination: the FX node's ONNX nodes read values that no other argument explains.
-// Then the operator that ran is restored where it costs memory or changes what is saved:
+// Which value stands for the name follows by elimination: the FX node's ONNX nodes read values that no other argument
+// explains. Then the operator that ran is restored where it costs memory or changes what is saved:
 //   views (slice, unsqueeze, view ...)         nothing: the name is another name of the value
 //   clone (reshape's copy, .contiguous())      contiguous
 //   a repetition merged with its first         the operator again, on the first one's operands
@@ -25,7 +25,8 @@ class FxResolver {
  public:
   explicit FxResolver(FxState& state);
 
-  // Enters all `names` that are unknown so far into state.by_name or as numbers. `names`: all tensors that the node reads.
+  // Enters all `names` that are unknown so far into state.by_name or as numbers. `names`: all tensors that the node
+  // reads.
   void Resolve(int fx_index, const std::vector<absl::string_view>& names, const Scopes& scopes);
   // The value of a name that is a number after all (a scalar that the exporter made a tensor); nullptr if it is none.
   const double* NumberOf(absl::string_view name) const;
@@ -54,13 +55,14 @@ class FxResolver {
   TensorId Again(absl::string_view name, absl::string_view op, NodeId original, onnx::ValueId v, const Asked& asked);
   void CountUsers();
   bool HidesUser(absl::string_view name);
-  TensorId Emit(absl::string_view op, Attrs attrs, std::vector<TensorId> in, absl::string_view name, onnx::ValueId source,
-                const Asked& asked);
+  TensorId Emit(absl::string_view op, Attrs attrs, std::vector<TensorId> in, absl::string_view name,
+                onnx::ValueId source, const Asked& asked);
 
   FxState& state_;
   ForgottenParams forgotten_;
   absl::flat_hash_map<absl::string_view, double> numbers_;
-  absl::flat_hash_map<absl::string_view, int> named_by_;  // how many FX nodes of the file read the name; filled when first asked
+  absl::flat_hash_map<absl::string_view, int>
+      named_by_;  // how many FX nodes of the file read the name; filled when first asked
   std::vector<absl::string_view> lost_;
 };
 

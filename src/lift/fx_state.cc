@@ -11,7 +11,8 @@ using onnx::ValueId;
 
 // Modules of torch.nn that are one operator: called again means executed again.
 bool IsAtomic(absl::string_view cls) {
-  for (const absl::string_view family : {"activation.", "dropout.", "pooling.", "padding.", "upsampling.", "flatten."}) {
+  for (const absl::string_view family :
+       {"activation.", "dropout.", "pooling.", "padding.", "upsampling.", "flatten."}) {
     if (absl::StrContains(cls, family)) return !absl::EndsWith(cls, "MultiheadAttention");
   }
   return false;
@@ -88,7 +89,8 @@ TensorId FxState::Emit(Emission emission, const Scopes& scopes, int fx_index) {
     if (id == kNone || net.tensors[static_cast<size_t>(id)].role != Role::kParam) continue;
     reads_param = true;
     position = absl::HashOf(position, id);
-    if (!scopes.empty()) reads.emplace_back(std::string(scopes.back().path), net.tensors[static_cast<size_t>(id)].param);
+    if (!scopes.empty())
+      reads.emplace_back(std::string(scopes.back().path), net.tensors[static_cast<size_t>(id)].param);
   }
   node.call = calls.Enter(scopes, position, reads_param || (!scopes.empty() && IsAtomic(scopes.back().cls)));
   node.attrs = std::move(emission.attrs);

@@ -37,7 +37,7 @@ class FxState {
   CallTree calls;
   absl::flat_hash_map<absl::string_view, TensorId> by_name;  // FX names, undefined ones included once they are resolved
   std::vector<TensorId> by_value;                            // ONNX values
-  std::vector<std::pair<std::string, ParamId>> reads;        // (module path, parameter an operator directly in it reads)
+  std::vector<std::pair<std::string, ParamId>> reads;  // (module path, parameter an operator directly in it reads)
   std::vector<int> fx_of_node;                               // per network node: the FX node it was made for
 
   const onnx::Value& ValueAt(onnx::ValueId v) const { return fx.model->graph.values[static_cast<size_t>(v)]; }
@@ -47,7 +47,8 @@ class FxState {
   TensorId OfParam(ParamId id);
   // A constant of the file as a tensor.
   TensorId Constant(onnx::ValueId v);
-  // A tensor that stands for `v` although no node of the network makes it: a graph input or a stored tensor; else kNone.
+  // A tensor that stands for `v` although no node of the network makes it: a graph input or a stored tensor; else
+  // kNone.
   TensorId OfOutside(onnx::ValueId v);
 
   // Adds the operator in `scopes` as made for FX node `fx_index`; gives the tensor of its first result.

@@ -91,7 +91,9 @@ class Parser {
     int open = 0;
     for (; i < rest_.size(); ++i) {
       const char c = rest_[i];
-      if (open == 0 && (c == close || (c == ',' && (i + 1 >= rest_.size() || rest_[i + 1] == ' ' || rest_[i + 1] == close)))) break;
+      if (open == 0 &&
+          (c == close || (c == ',' && (i + 1 >= rest_.size() || rest_[i + 1] == ' ' || rest_[i + 1] == close))))
+        break;
       if (c == '(' || c == '[' || c == '{') ++open;
       if ((c == ')' || c == ']' || c == '}') && open > 0) --open;
     }

@@ -1,8 +1,9 @@
 // The text form of one FX node, as PyTorch's dynamo exporter notes it on the ONNX nodes it made of it.
 //
-// Takes: "%mean : [num_users=1] = call_function[target=torch.ops.aten.mean.dim](args = (%relu, [2, 3]), kwargs = {...})".
-// Gives: name, target and arguments as a tree of views into that text. Strings stand unquoted there: a word that is neither a
-// reference nor a number, None, True or False is text ("torch.float32", "cpu", "reflect", an einsum equation).
+// Takes: "%mean : [num_users=1] = call_function[target=torch.ops.aten.mean.dim](args = (%relu, [2, 3]), kwargs =
+// {...})". Gives: name, target and arguments as a tree of views into that text. Strings stand unquoted there: a word
+// that is neither a reference nor a number, None, True or False is text ("torch.float32", "cpu", "reflect", an einsum
+// equation).
 #ifndef MEMCREST_LIFT_FX_TEXT_H_
 #define MEMCREST_LIFT_FX_TEXT_H_
 

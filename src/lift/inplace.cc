@@ -19,9 +19,11 @@ bool RunsInPlace(absl::string_view op, const Scopes& scopes) {
   if (op != "relu" && op != "hardtanh" && op != "silu" && op != "hardswish") return false;
   if (scopes.empty() || !absl::StartsWith(scopes.back().cls, "torch.nn.modules.activation.")) return false;
   const absl::string_view builder = BuilderOf(scopes);
-  // Squeeze-and-excitation takes its activation as a class and makes it without arguments; EfficientNet hands it one made in place.
+  // Squeeze-and-excitation takes its activation as a class and makes it without arguments; EfficientNet hands it one
+  // made in place.
   if (absl::EndsWith(builder, "misc.SqueezeExcitation")) return op == "silu";
-  if (absl::StartsWith(builder, "torchvision.models.segmentation.")) return false;
+  if (absl::StartsWith(builder, "torchvision.models.segmentation.") || absl::StartsWith(builder, "timm.layers.mlp."))
+    return false;
   return absl::StartsWith(builder, "torchvision.") || absl::StartsWith(builder, "timm.");
 }
 

@@ -1,6 +1,7 @@
 // In-place activations that no source line shows: a module's `inplace` flag is not in the file, its library's habit is.
 //
-// torchvision and timm build their models with in-place ReLU, ReLU6, SiLU and Hardswish modules; the exceptions are known by class.
+// torchvision and timm build their models with in-place ReLU, ReLU6, SiLU and Hardswish modules; the exceptions are
+// known by class.
 #ifndef MEMCREST_LIFT_INPLACE_H_
 #define MEMCREST_LIFT_INPLACE_H_
 

@@ -63,15 +63,18 @@ class NameWalk {
     Node& node = net_.nodes[static_cast<size_t>(n)];
     node.origin.source_line = found->second;
     const std::string method = absl::StrCat(node.op->name, "_(");
-    const bool spelled = absl::StrContains(source.code, absl::StrCat(".", method)) || absl::StrContains(source.code, "inplace=True");
+    const bool spelled =
+        absl::StrContains(source.code, absl::StrCat(".", method)) || absl::StrContains(source.code, "inplace=True");
     if (spelled && CanBeInplace(node)) node.attrs.Set(Key::kInplace, true);
   }
 
   // Pointwise operators of one tensor, and arithmetic: what has an in-place form.
   static bool CanBeInplace(const Node& node) {
     for (const absl::string_view op :
-         {"relu", "hardtanh", "leaky_relu", "elu", "selu", "celu", "silu", "mish", "hardswish", "hardsigmoid", "sigmoid", "tanh", "dropout",
-          "add", "sub", "mul", "div", "clamp", "clamp_min", "clamp_max", "exp", "sqrt", "rsqrt", "masked_fill", "threshold", "softplus"}) {
+         {"relu", "hardtanh",  "leaky_relu",  "elu",       "selu",      "celu",      "silu",
+          "mish", "hardswish", "hardsigmoid", "sigmoid",   "tanh",      "dropout",   "add",
+          "sub",  "mul",       "div",         "clamp",     "clamp_min", "clamp_max", "exp",
+          "sqrt", "rsqrt",     "masked_fill", "threshold", "softplus"}) {
       if (op == node.op->name) return true;
     }
     return false;
@@ -85,7 +88,8 @@ class NameWalk {
     for (size_t i = 0; i < kept; ++i) {
       const bool top = i + 1 == kept;
       const bool enters = top && now.size() > kept;
-      const bool moved = stack_[i].placed.source.line != now[i].source.line || stack_[i].placed.source.code != now[i].source.code;
+      const bool moved =
+          stack_[i].placed.source.line != now[i].source.line || stack_[i].placed.source.code != now[i].source.code;
       const bool again = enters && child_returned && stack_[i].children >= std::max(1, stack_[i].statement.calls);
       if (moved || again) {
         Complete(i, n - 1);
@@ -104,7 +108,9 @@ class NameWalk {
     while (kept < stack_.size() && kept < now.size()) {
       const PlacedFrame& before = stack_[kept].placed;
       const PlacedFrame& here = now[kept];
-      if (before.call != here.call || before.source.function != here.source.function || before.source.file != here.source.file) break;
+      if (before.call != here.call || before.source.function != here.source.function ||
+          before.source.file != here.source.file)
+        break;
       // A helper's frame is the same only if it was reached through the same line.
       if (here.call == kNone && kept > 0 && stack_[kept - 1].placed.source.line != now[kept - 1].source.line) break;
       ++kept;
@@ -124,13 +130,25 @@ class NameWalk {
     Frame& frame = stack_[i];
     const Statement& statement = frame.statement;
     if (statement.augmented != '\0' && i + 1 == depth_at_last_) MarkAugmented(statement.augmented, end);
+    if (absl::StrContains(frame.placed.source.code, ".pop(")) ForgetPopped(frame);
     if (statement.targets.empty() || end < frame.since) return;
     const Tensors values = LiveAfter(frame.since, end);
     const bool one_each = statement.targets.size() == values.size();
-    for (size_t k = 0; k < statement.targets.size(); ++k) {
+    const size_t targets = one_each ? statement.targets.size() : statement.first_targets;
+    for (size_t k = 0; k < targets; ++k) {
       if (statement.targets[k] == "[]") continue;
       const Tensors held = one_each ? Tensors{values[k]} : values;
-      Bind(frame, statement.targets[k], held, end, statement.appends);
+      // Of several statements on a line each assigns when its own value is there.
+      const bool own_time = one_each && statement.statements > 1;
+      const NodeId at = own_time ? net_.tensors[static_cast<size_t>(values[k])].def : end;
+      Bind(frame, statement.targets[k], held, at, statement.appends);
+    }
+  }
+
+  // What is taken out of a list dies at its last use.
+  static void ForgetPopped(Frame& frame) {
+    for (auto& [name, held] : frame.names) {
+      if (absl::StrContains(frame.placed.source.code, absl::StrCat(name, ".pop("))) held.clear();
     }
   }
 
@@ -178,7 +196,8 @@ class NameWalk {
   void MarkAugmented(char sign, NodeId end) {
     Node& node = net_.nodes[static_cast<size_t>(end)];
     const absl::string_view op = node.op->name;
-    if ((sign == '+' && op == "add") || (sign == '-' && op == "sub") || (sign == '*' && op == "mul") || (sign == '/' && op == "div")) {
+    if ((sign == '+' && op == "add") || (sign == '-' && op == "sub") || (sign == '*' && op == "mul") ||
+        (sign == '/' && op == "div")) {
       node.attrs.Set(Key::kInplace, true);
     }
   }

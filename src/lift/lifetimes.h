@@ -3,9 +3,10 @@
 // Rules, of which the longest holds:
 //   last use     a temporary of an expression dies when the operator that reads it has run
 //   arguments    what is passed into a module's call is held by the caller until the call returns
-//   names        a value assigned to a name stays until the name is assigned again in the same frame, or the frame returns
-// The third needs the exporter's stack traces; without them the first two are applied. In-place operators that the source
-// lines spell out ("h += s", "x.relu_()", "inplace=True") get Key::kInplace on the way.
+//   names        a value assigned to a name stays until the name is assigned again in the same frame, or the frame
+//   returns
+// The third needs the exporter's stack traces; without them the first two are applied. In-place operators that the
+// source lines spell out ("h += s", "x.relu_()", "inplace=True") get Key::kInplace on the way.
 //
 //   frame of Block.forward   r = x          residual = x
 //                            h = n(x)       |--h1--|             h1: until "h" is assigned again

@@ -1,8 +1,9 @@
 // Lifting: from the ONNX graph to the framework operators that PyTorch ran.
 //
-// Takes: onnx::Model (sizes unbound).  Gives: Network. A file of PyTorch's dynamo exporter is lifted by the FX nodes it notes;
-// any other file by the names and patterns of its ONNX nodes. Operators that nobody knows become "unknown", never an error.
-// Errors: E03xx, if the graph is beyond repair. What the result rests on stands in Network::assumptions (A03xx).
+// Takes: onnx::Model (sizes unbound).  Gives: Network. A file of PyTorch's dynamo exporter is lifted by the FX nodes it
+// notes; any other file by the names and patterns of its ONNX nodes. Operators that nobody knows become "unknown",
+// never an error. Errors: E03xx, if the graph is beyond repair. What the result rests on stands in Network::assumptions
+// (A03xx).
 #ifndef MEMCREST_LIFT_LIFT_H_
 #define MEMCREST_LIFT_LIFT_H_
 

@@ -45,7 +45,8 @@ Scopes ParseScopes(const onnx::ExporterNotes& notes) {
 
 Scopes CommonScopes(const Scopes& a, const Scopes& b) {
   Scopes common;
-  for (size_t i = 0; i < a.size() && i < b.size() && a[i].path == b[i].path && a[i].repeat == b[i].repeat; ++i) common.push_back(a[i]);
+  for (size_t i = 0; i < a.size() && i < b.size() && a[i].path == b[i].path && a[i].repeat == b[i].repeat; ++i)
+    common.push_back(a[i]);
   return common;
 }
 
@@ -84,7 +85,8 @@ size_t CallTree::Kept(const Scopes& scopes, uint64_t position, bool marks_start)
   size_t kept = 0;
   while (kept < open_.size() && kept < scopes.size()) {
     const Open& open = open_[kept];
-    if (net_.modules[static_cast<size_t>(open.module)].path != scopes[kept].path || open.repeat != scopes[kept].repeat) break;
+    if (net_.modules[static_cast<size_t>(open.module)].path != scopes[kept].path || open.repeat != scopes[kept].repeat)
+      break;
     if (marks_start && open.first_marks && open.first == position) break;  // the module starts over
     ++kept;
   }
@@ -94,7 +96,9 @@ size_t CallTree::Kept(const Scopes& scopes, uint64_t position, bool marks_start)
 bool CallTree::Running(const Scopes& scopes) const {
   if (scopes.empty() || open_.size() < scopes.size()) return scopes.empty();
   for (size_t i = 0; i < scopes.size(); ++i) {
-    if (net_.modules[static_cast<size_t>(open_[i].module)].path != scopes[i].path || open_[i].repeat != scopes[i].repeat) return false;
+    if (net_.modules[static_cast<size_t>(open_[i].module)].path != scopes[i].path ||
+        open_[i].repeat != scopes[i].repeat)
+      return false;
   }
   return true;
 }

@@ -1,9 +1,9 @@
 // Modules, and the calls of modules, from the scopes that the exporter notes on each node.
 //
 // Takes: nodes in execution order with the modules around each ("['', 'model', 'model.fc', 'linear']").
-// Gives: Network::modules and Network::calls; one call per execution: leaving a module and entering it again is a new call, and
-// so is starting over without leaving (a shared layer in a loop), seen by the call's first parameter-reading operator coming
-// round again. Calls nest as contiguous node ranges.
+// Gives: Network::modules and Network::calls; one call per execution: leaving a module and entering it again is a new
+// call, and so is starting over without leaving (a shared layer in a loop), seen by the call's first parameter-reading
+// operator coming round again. Calls nest as contiguous node ranges.
 #ifndef MEMCREST_LIFT_MODULES_H_
 #define MEMCREST_LIFT_MODULES_H_
 
@@ -39,8 +39,9 @@ class CallTree {
   // `network` must outlive the tree; it gets the root module and the root call here.
   CallTree(Network& network, absl::string_view root_class);
 
-  // The call that the next node (index network.nodes.size()) runs in. `position` identifies the operator inside its module;
-  // `marks_start`: if this position comes again within the call it was first in, the module has been called again.
+  // The call that the next node (index network.nodes.size()) runs in. `position` identifies the operator inside its
+  // module; `marks_start`: if this position comes again within the call it was first in, the module has been called
+  // again.
   CallId Enter(const Scopes& scopes, uint64_t position, bool marks_start);
   // The last node ran inside of all these modules.
   bool Running(const Scopes& scopes) const;

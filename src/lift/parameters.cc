@@ -95,6 +95,8 @@ void ParamTable::Mention(const FxArg& arg) {
 }
 
 ParamId ParamTable::OfPlaceholder(absl::string_view name) const {
+  // torch.export names parameters p_... and buffers b_...: most names need no look-up.
+  if (name.size() < 2 || name[1] != '_') return kNone;
   const auto found = by_placeholder_.find(name);
   return found == by_placeholder_.end() ? kNone : found->second;
 }
@@ -138,12 +140,14 @@ void ParamTable::Learn(const FxNode& node) {
     left.erase(left.begin(), left.end() - static_cast<std::ptrdiff_t>(unknown.size()));
   }
   // A merged initializer may stand for several of them: the last one is used again.
-  for (size_t i = 0; i < unknown.size() && !left.empty(); ++i) LearnOne(node, unknown[i], left[std::min(i, left.size() - 1)]);
+  for (size_t i = 0; i < unknown.size() && !left.empty(); ++i)
+    LearnOne(node, unknown[i], left[std::min(i, left.size() - 1)]);
 }
 
 void ParamTable::LearnOne(const FxNode& node, ParamId id, ValueId value) {
   const onnx::Graph& graph = graph_.model->graph;
-  const onnx::Literal& literal = graph.initializers[static_cast<size_t>(graph.values[static_cast<size_t>(value)].initializer)];
+  const onnx::Literal& literal =
+      graph.initializers[static_cast<size_t>(graph.values[static_cast<size_t>(value)].initializer)];
   SetDims(id, DimsFor(node, literal, value));
   net_.params[static_cast<size_t>(id)].stored = literal.dtype;
 }
@@ -151,7 +155,8 @@ void ParamTable::LearnOne(const FxNode& node, ParamId id, ValueId value) {
 Dims ParamTable::DimsFor(const FxNode& node, const onnx::Literal& literal, ValueId value) const {
   const absl::string_view base = AtenBaseName(node.call.target);
   if (absl::EndsWith(base, "_norm") || absl::StartsWith(base, "_native_batch_norm")) {
-    if (literal.dims.size() > 1 && base != "layer_norm") return {NumElements(literal.dims)};  // [C, 1, 1] for broadcasting
+    if (literal.dims.size() > 1 && base != "layer_norm")
+      return {NumElements(literal.dims)};  // [C, 1, 1] for broadcasting
   }
   if (base != "linear" || literal.dims.size() != 2) return literal.dims;
   for (int i = node.first; i < node.first + node.count; ++i) {
@@ -202,7 +207,8 @@ void ParamTable::LearnChannels(const FxNode& node, int64_t channels) {
   }
 }
 
-ParamId ParamTable::Forgotten(absl::string_view module, bool deep, absl::FunctionRef<bool(absl::string_view)> fits) const {
+ParamId ParamTable::Forgotten(absl::string_view module, bool deep,
+                              absl::FunctionRef<bool(absl::string_view)> fits) const {
   ParamId best = kNone;
   int latest = -1;
   for (size_t i = 0; i < net_.params.size(); ++i) {
@@ -265,7 +271,10 @@ void ParamTable::AssumeAlike() {
   }
   if (assumed == 0) return;
   net_.assumptions.push_back(
-      {"A0303", absl::StrCat(assumed, " parameters or buffers that no operator reads are taken to be as large as those of like names"), 0});
+      {"A0306",
+       absl::StrCat(assumed,
+                    " parameters or buffers that no operator reads are taken to be as large as those of like names"),
+       0});
 }
 
 void ParamTable::Finish(const std::vector<std::pair<std::string, ParamId>>& reads) {
@@ -279,12 +288,15 @@ void ParamTable::Finish(const std::vector<std::pair<std::string, ParamId>>& read
   }
   if (lost.empty()) return;
   net_.assumptions.push_back(
-      {"A0301", absl::StrCat("the file does not tell the sizes of ", lost.size(), " parameters or buffers that no operator reads (first: ",
-                             lost.front(), "): they count as empty"), 0});
+      {"A0301",
+       absl::StrCat("the file does not tell the sizes of ", lost.size(),
+                    " parameters or buffers that no operator reads (first: ", lost.front(), "): they count as empty"),
+       0});
 }
 
-// A table that no module reads under its own name, of a size the file does not tell, in a network with one shared table: the
-// signature lists a shared parameter under each of its names (an encoder-decoder's `shared`, which only its users call).
+// A table that no module reads under its own name, of a size the file does not tell, in a network with one shared
+// table: the signature lists a shared parameter under each of its names (an encoder-decoder's `shared`, which only its
+// users call).
 void ParamTable::TieUnread(std::vector<bool>& gone) {
   Param* shared = nullptr;
   for (Param& p : net_.params) {
@@ -295,7 +307,8 @@ void ParamTable::TieUnread(std::vector<bool>& gone) {
   if (shared == nullptr) return;
   for (size_t i = 0; i < net_.params.size(); ++i) {
     Param& p = net_.params[i];
-    if (gone[i] || known_[i] || mentioned_[i] || p.buffer || &p == shared || LeafOf(p.fqn) != LeafOf(shared->fqn)) continue;
+    if (gone[i] || known_[i] || mentioned_[i] || p.buffer || &p == shared || LeafOf(p.fqn) != LeafOf(shared->fqn))
+      continue;
     gone[i] = known_[i] = true;
     shared->aliases.push_back(p.fqn);
     if (p.order >= shared->order) continue;
@@ -313,7 +326,9 @@ void ParamTable::Tie(const std::vector<std::pair<std::string, ParamId>>& reads) 
     if (ModuleOf(net_.params[static_cast<size_t>(read)].fqn) == module) continue;
     const std::string own = absl::StrCat(module, ".", LeafOf(net_.params[static_cast<size_t>(read)].fqn));
     const ParamId id = OfName(own);
-    if (id == kNone || mentioned_[static_cast<size_t>(id)] || known_[static_cast<size_t>(id)] || gone[static_cast<size_t>(id)]) continue;
+    if (id == kNone || mentioned_[static_cast<size_t>(id)] || known_[static_cast<size_t>(id)] ||
+        gone[static_cast<size_t>(id)])
+      continue;
     gone[static_cast<size_t>(id)] = true;
     // named_parameters() tells a shared parameter once, under the name that was registered first.
     Param& shared = net_.params[static_cast<size_t>(read)];

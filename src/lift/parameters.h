@@ -1,7 +1,9 @@
-// The module's parameters and buffers, as PyTorch registered them, from the graph signature and what the file still holds.
+// The module's parameters and buffers, as PyTorch registered them, from the graph signature and what the file still
+// holds.
 //
-// Takes: FxGraph.  Gives: Network::params in registration order. Sizes come from the initializer of that name, else from the
-// operator that reads it (transposed, merged or anonymous copies), else they stay unknown and an assumption says so.
+// Takes: FxGraph.  Gives: Network::params in registration order. Sizes come from the initializer of that name, else
+// from the operator that reads it (transposed, merged or anonymous copies), else they stay unknown and an assumption
+// says so.
 #ifndef MEMCREST_LIFT_PARAMETERS_H_
 #define MEMCREST_LIFT_PARAMETERS_H_
 
@@ -33,9 +35,9 @@ class ParamTable {
   void Learn(const FxNode& node);
   // Learns the parameters of a batch norm that was folded into a convolution with that many channels.
   void LearnChannels(const FxNode& node, int64_t channels);
-  // A parameter that no FX node names and whose sizes nothing has told, for a constant that the exporter computed from it: in
-  // `module` (with `deep`: or in a module inside it), nearest to the parameters last read; kNone if there is none that `fits`
-  // (told the parameter's own name, "weight").
+  // A parameter that no FX node names and whose sizes nothing has told, for a constant that the exporter computed from
+  // it: in `module` (with `deep`: or in a module inside it), nearest to the parameters last read; kNone if there is
+  // none that `fits` (told the parameter's own name, "weight").
   ParamId Forgotten(absl::string_view module, bool deep, absl::FunctionRef<bool(absl::string_view)> fits) const;
   // The same kind of buffer in the module of `id`; kNone if there is none.
   ParamId ForgottenBuffer(ParamId id) const;

@@ -56,27 +56,27 @@ bool IsAssignAt(absl::string_view code, size_t i) {
 
 void AddTarget(absl::string_view text, Statement& statement) {
   text = absl::StripAsciiWhitespace(text.substr(0, text.find(':')));  // without an annotation
-  while (absl::ConsumePrefix(&text, "(") || absl::ConsumePrefix(&text, "*") || absl::ConsumePrefix(&text, "[")) {
-  }
-  while (absl::ConsumeSuffix(&text, ")") || absl::ConsumeSuffix(&text, "]")) {
-  }
+  absl::ConsumePrefix(&text, "*");
   for (const char c : text) {
-    if (!IsWord(c) && c != '.') return;  // "x[...]" assigns into a tensor, it binds no name
+    if (!IsWord(c) && c != '.') return;
   }
   if (!text.empty()) statement.targets.push_back(text);
 }
 
-// "a, b" or "(a, b)"; one name alone too.
+// "a, b", "a, (b, c)"; one name alone too. "x[0]" binds no name: "[]" keeps its place among others.
 void AddTargets(absl::string_view text, Statement& statement) {
   text = absl::StripAsciiWhitespace(text);
-  if (absl::StartsWith(text, "(") && absl::EndsWith(text, ")")) text = text.substr(1, text.size() - 2);
   while (!text.empty()) {
     const size_t comma = FindOutside(text, [&](size_t i) { return text[i] == ','; });
-    if (!absl::StrContains(text.substr(0, comma), "[")) AddTarget(text.substr(0, comma), statement);
-    else statement.targets.push_back("[]");  // keeps its place among the targets
-    if (comma == absl::string_view::npos) return;
+    absl::string_view one = absl::StripAsciiWhitespace(text.substr(0, comma));
+    const bool nested = one.size() > 1 && (one[0] == '(' || one[0] == '[');
+    if (nested) AddTargets(one.substr(1, one.size() - 2), statement);
+    else if (absl::StrContains(one, "[") || absl::StrContains(one, "(")) statement.targets.push_back("[]");
+    else AddTarget(one, statement);
+    if (comma == absl::string_view::npos) break;
     text.remove_prefix(comma + 1);
   }
+  if (statement.targets.size() == 1 && statement.targets[0] == "[]") statement.targets.clear();
 }
 
 // What stands behind "if c:", "else:", "with c:" on the same line.
@@ -86,10 +86,12 @@ absl::string_view WithoutHeader(absl::string_view code) {
     const size_t colon = FindOutside(code, [&](size_t i) { return code[i] == ':'; });
     if (colon != absl::string_view::npos) return absl::StripAsciiWhitespace(code.substr(colon + 1));
   }
-  // "def forward(self, x): return f(x)"
-  if (absl::StartsWith(code, "def ")) {
+  // "def forward(self, x): return f(x)", "for f in fs: x = f(x)"; a loop whose body stands below binds its variable.
+  if (absl::StartsWith(code, "def ") || absl::StartsWith(code, "for ")) {
     const size_t colon = FindOutside(code, [&](size_t i) { return code[i] == ':'; });
-    if (colon != absl::string_view::npos) return absl::StripAsciiWhitespace(code.substr(colon + 1));
+    if (colon == absl::string_view::npos) return code;
+    const absl::string_view body = absl::StripAsciiWhitespace(code.substr(colon + 1));
+    if (!body.empty()) return body;
   }
   return code;
 }
@@ -150,6 +152,8 @@ Statement ParseStatement(absl::string_view code) {
   while (!code.empty()) {
     const size_t semicolon = FindOutside(code, [&](size_t i) { return code[i] == ';'; });
     ParseOne(absl::StripAsciiWhitespace(code.substr(0, semicolon)), statement);
+    ++statement.statements;
+    if (statement.first_targets == 0) statement.first_targets = statement.targets.size();
     if (semicolon == absl::string_view::npos) break;
     code.remove_prefix(semicolon + 1);
   }

@@ -20,7 +20,8 @@ enum class Style : uint8_t {
   kGemma,  // x = x.float(); (x * rsqrt(...) * (1 + weight)).to(dtype)
 };
 
-// A norm written out, by node: pow, mean, add, rsqrt (or sqrt and what inverts it), the product with x, the product with the weight.
+// A norm written out, by node: pow, mean, add, rsqrt (or sqrt and what inverts it), the product with x, the product
+// with the weight.
 struct Norm {
   NodeId square = kNone, scaled = kNone, weighted = kNone;
   TensorId x = kNone;
@@ -122,7 +123,8 @@ class Restorer {
     const std::vector<NodeId> readers = readers_[static_cast<size_t>(before)];
     const TensorId after = Cast(before, n + 1, n, false);
     for (const NodeId reader : readers) std::replace(At(reader).in.begin(), At(reader).in.end(), before, after);
-    std::swap(net_.tensors[static_cast<size_t>(after)].released_after, net_.tensors[static_cast<size_t>(before)].released_after);
+    std::swap(net_.tensors[static_cast<size_t>(after)].released_after,
+              net_.tensors[static_cast<size_t>(before)].released_after);
   }
 
   // Adds `to` float32 of `x` before node `before`, in the call of `like`.

@@ -5,6 +5,7 @@
 
 #include "src/eager/op.h"
 #include "src/job/pattern.h"
+#include "src/lift/repeated_heads.h"
 #include "src/step/program.h"
 
 namespace memcrest {
@@ -35,6 +36,7 @@ class Adapter {
         Node& changed = Changed();
         changed.in[3] = kNone;
         if (node.attrs.Text(Key::kMaskKind) == "causal") changed.attrs.Set(Key::kCausal, true);
+        GroupQueries(changed);
         dropped = true;
       }
       if (!job_.eval_modules.empty()) Evaluate(node);
@@ -50,6 +52,15 @@ class Adapter {
       program_.nodes.back() = &program_.adapted.back();
     }
     return program_.adapted.back();
+  }
+
+  // Without a mask, heads are not repeated but handed over as they are.
+  void GroupQueries(Node& attention) {
+    const TensorId key = BeforeRepeat(net_, attention.in[1]), value = BeforeRepeat(net_, attention.in[2]);
+    if (key == kNone || value == kNone) return;
+    attention.in[1] = key;
+    attention.in[2] = value;
+    attention.attrs.Set(Key::kGqa, true);
   }
 
   void Evaluate(const Node& node) {

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include "src/lift/repeated_heads.h"
 #include "tests/lift/fx_model.h"
 
 namespace memcrest {
@@ -15,7 +16,8 @@ using ::testing::IsEmpty;
 constexpr char kLinear[] = "torch.nn.modules.linear.Linear";
 
 TEST(FxLift, AnAnonymousTransposedWeightIsTheParameterAsStored) {
-  FxModel model({"x"}, "p_fc_weight: PARAMETER target='fc.weight'\np_fc_bias: PARAMETER target='fc.bias'\nx: USER_INPUT");
+  FxModel model({"x"},
+                "p_fc_weight: PARAMETER target='fc.weight'\np_fc_bias: PARAMETER target='fc.bias'\nx: USER_INPUT");
   model.Stored("val_7", {4, 3});  // the transpose of weight [3, 4]
   model.Stored("fc.bias", {3});
   model.In("fc", kLinear);
@@ -30,9 +32,11 @@ TEST(FxLift, AnAnonymousTransposedWeightIsTheParameterAsStored) {
 }
 
 TEST(FxLift, MergedInitializersAreStillSeveralParameters) {
-  FxModel model({"x"}, "p_a_weight: PARAMETER target='a.weight'\np_b_weight: PARAMETER target='b.weight'\nx: USER_INPUT");
+  FxModel model({"x"},
+                "p_a_weight: PARAMETER target='a.weight'\np_b_weight: PARAMETER target='b.weight'\nx: USER_INPUT");
   model.Stored("a.weight", {4});
-  model.Node("LayerNormalization", {"x", "a.weight"}, "layer_norm", "aten.layer_norm.default", "%x, [4], %p_a_weight, None, 1e-05");
+  model.Node("LayerNormalization", {"x", "a.weight"}, "layer_norm", "aten.layer_norm.default",
+             "%x, [4], %p_a_weight, None, 1e-05");
   model.Node("LayerNormalization", {"layer_norm", "a.weight"}, "layer_norm_1", "aten.layer_norm.default",
              "%layer_norm, [4], %p_b_weight, None, 1e-05");
   model.Output("layer_norm_1");
@@ -43,7 +47,9 @@ TEST(FxLift, MergedInitializersAreStillSeveralParameters) {
 }
 
 TEST(FxLift, ATableThatTheHeadReadsInItsOwnsPlaceIsTied) {
-  FxModel model({"ids"}, "p_wte_weight: PARAMETER target='wte.weight'\np_head_weight: PARAMETER target='head.weight'\nids: USER_INPUT");
+  FxModel model(
+      {"ids"},
+      "p_wte_weight: PARAMETER target='wte.weight'\np_head_weight: PARAMETER target='head.weight'\nids: USER_INPUT");
   model.Stored("head.weight", {10, 4});
   model.In("wte", "torch.nn.modules.sparse.Embedding");
   model.Node("Gather", {"head.weight", "ids"}, "embedding", "aten.embedding.default", "%p_head_weight, %ids");
@@ -102,9 +108,10 @@ TEST(FxLift, AFoldedBatchNormIsAConvolutionAndANorm) {
   model.Stored("c.weight", {8, 3, 3, 3});
   model.Stored("c.weight_bias", {8});
   model.In("n", "torch.nn.modules.batchnorm.BatchNorm2d");
-  onnx::Node& conv = model.Node("Conv", {"x", "c.weight", "c.weight_bias"}, "_native_batch_norm_legit_functional",
-                                "aten._native_batch_norm_legit_functional.default",
-                                "%conv2d, %p_n_weight, %p_n_bias, %b_n_mean, %b_n_var, True, 0.1, 1e-05", {"getitem"}, 3);
+  onnx::Node& conv =
+      model.Node("Conv", {"x", "c.weight", "c.weight_bias"}, "_native_batch_norm_legit_functional",
+                 "aten._native_batch_norm_legit_functional.default",
+                 "%conv2d, %p_n_weight, %p_n_bias, %b_n_mean, %b_n_var, True, 0.1, 1e-05", {"getitem"}, 3);
   model.Rule(conv, "FuseBatchNormIntoConv, RemoveOptionalBiasFromConv");
   model.SetInts(conv, "strides", {2, 2});
   model.SetInts(conv, "pads", {1, 1, 1, 1});
@@ -174,7 +181,8 @@ TEST(FxLift, ATypePromotionOfTheExporterIsNoOperator) {
   FxModel model({"x"}, "x: USER_INPUT");
   model.Node("Greater", {"x"}, "gt", "aten.gt.Scalar", "%x, 0");
   model.Node("Cast", {"gt"}, "convert_element_type_default", "prims.convert_element_type.default", "%gt");
-  model.Node("CumSum", {"convert_element_type_default"}, "cumsum", "aten.cumsum.default", "%convert_element_type_default, -1");
+  model.Node("CumSum", {"convert_element_type_default"}, "cumsum", "aten.cumsum.default",
+             "%convert_element_type_default, -1");
   model.Output("cumsum");
   EXPECT_THAT(NodeTexts(model.Lift()), ElementsAre("gt(x)", "cumsum(gt)"));
 }
@@ -218,6 +226,44 @@ TEST(FxLift, ASharedLayerInALoopIsAsManyCalls) {
   for (const Call& call : net.calls) layers += net.modules[static_cast<size_t>(call.module)].path == "l" ? 1 : 0;
   EXPECT_EQ(layers, 3);
   EXPECT_EQ(net.calls[1].end, 2);  // linear, relu
+}
+
+TEST(FxLift, ALoopInsideAModuleIsOneCallOfIt) {
+  // A solver calls its function twice and sums up after the second time.
+  FxModel model({"x"}, "p_f_weight: PARAMETER target='s.f.weight'\nx: USER_INPUT");
+  model.Stored("s.f.weight", {4, 4});
+  model.InAll({{"s", "Solver"}, {"s.f", kLinear}});
+  model.Node("Gemm", {"x", "s.f.weight"}, "linear", "aten.linear.default", "%x, %p_f_weight");
+  model.In("s", "Solver");
+  model.Node("Mul", {"linear"}, "mul", "aten.mul.Tensor", "%linear, 0.5");
+  model.InAll({{"s", "Solver"}, {"s.f", kLinear}});
+  model.Node("Gemm", {"mul", "s.f.weight"}, "linear_1", "aten.linear.default", "%mul, %p_f_weight");
+  model.In("s", "Solver");
+  model.Node("Mul", {"linear_1"}, "mul_1", "aten.mul.Tensor", "%linear_1, 0.5");
+  model.Node("Add", {"mul_1", "x"}, "add", "aten.add.Tensor", "%mul_1, %x");
+  model.Output("add");
+  const Network net = model.Lift();
+  ASSERT_EQ(net.calls.size(), 4u);  // root, s, s.f twice
+  EXPECT_EQ(net.calls[1].end, 5);
+}
+
+TEST(FxLift, HeadsRepeatedForAMaskAreHeldUntilTheAttention) {
+  FxModel model({"q", "k", "mask"}, "q: USER_INPUT\nk: USER_INPUT\nattention_mask: USER_INPUT");
+  model.In("a", "transformers.models.llama.modeling_llama.LlamaAttention");
+  model.Node("Neg", {"k"}, "neg", "aten.neg.default", "%k");
+  model.Node("Unsqueeze", {"neg"}, "unsqueeze", "aten.unsqueeze.default", "%neg, 2");
+  model.Node("Expand", {"unsqueeze"}, "expand", "aten.expand.default", "%unsqueeze, [2, 2, 4, 8, 16]");
+  model.Node("Reshape", {"expand"}, "_unsafe_view", "aten._unsafe_view.default", "%clone, [2, 8, 8, 16]");
+  model.Node("Softmax", {"q", "_unsafe_view", "mask"}, "scaled_dot_product_attention",
+             "aten.scaled_dot_product_attention.default", "%q, %_unsafe_view, %_unsafe_view, %attention_mask");
+  model.Output("scaled_dot_product_attention");
+  const Network net = model.Lift();
+  const NodeId attention = static_cast<NodeId>(net.nodes.size()) - 1;
+  ASSERT_TRUE(net.nodes.back().attrs.Has(Key::kMaskKind));
+  const TensorId before = BeforeRepeat(net, net.nodes.back().in[1]);
+  ASSERT_NE(before, kNone);
+  EXPECT_EQ(net.tensors[static_cast<size_t>(before)].name, "neg");
+  EXPECT_GE(net.tensors[static_cast<size_t>(before)].released_after, attention);
 }
 
 TEST(FxLift, LiftingLeavesNoAssumptionWhereNothingIsAssumed) {

@@ -44,16 +44,19 @@ class FxModel {
   // The module that the next nodes run in: "a.b" inside "a" inside the root.
   void In(const std::string& path, const std::string& cls) { InAll({{path, cls}}); }
   void InAll(const std::vector<std::pair<std::string, std::string>>& scopes) { scopes_ = scopes; }
-  // The stack trace of the next nodes, as (function, line number, code), outermost first; the file is "net.py" or given in front.
+  // The stack trace of the next nodes, as (function, line number, code), outermost first; the file is "net.py" or given
+  // in front.
   struct Line { std::string file, function; int line; std::string code; };
   void At(const std::vector<Line>& lines) {
     trace_.clear();
-    for (const Line& l : lines) absl::StrAppend(&trace_, "  File \"", l.file, "\", line ", l.line, ", in ", l.function, "\n    ", l.code, "\n");
+    for (const Line& l : lines)
+      absl::StrAppend(&trace_, "  File \"", l.file, "\", line ", l.line, ", in ", l.function, "\n    ", l.code, "\n");
   }
 
   // An ONNX node made of FX node `fx`; its first output is called `fx` unless `outputs` says otherwise.
-  onnx::Node& Node(const std::string& op_type, const std::vector<std::string>& inputs, const std::string& fx, const std::string& target,
-                   const std::string& args, std::vector<std::string> outputs = {}, int users = 1) {
+  onnx::Node& Node(const std::string& op_type, const std::vector<std::string>& inputs, const std::string& fx,
+                   const std::string& target, const std::string& args, std::vector<std::string> outputs = {},
+                   int users = 1) {
     onnx::Node node;
     node.op_type = Keep(op_type);
     for (const std::string& name : inputs) node.inputs.push_back(ValueOf(name));
@@ -91,8 +94,8 @@ class FxModel {
       absl::StrAppend(&names, "'", path, "', ");
       absl::StrAppend(&classes, "'", cls, "', ");
     }
-    node.notes.fx_node = Keep(absl::StrCat("%", fx, " : [num_users=", users, "] = call_function[target=torch.ops.", target, "](args = (", args,
-                                           "), kwargs = {})"));
+    node.notes.fx_node = Keep(absl::StrCat("%", fx, " : [num_users=", users, "] = call_function[target=torch.ops.",
+                                           target, "](args = (", args, "), kwargs = {})"));
     node.notes.name_scopes = Keep(absl::StrCat(names, "'", fx, "']"));
     node.notes.class_hierarchy = Keep(absl::StrCat(classes, "'", target, "']"));
     node.notes.stack_trace = Keep(trace_);

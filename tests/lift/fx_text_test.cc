@@ -22,7 +22,8 @@ FxCall MustParse(absl::string_view text) {
 }
 
 TEST(FxText, ReadsNameTargetAndUsers) {
-  const FxCall call = MustParse("%mean : [num_users=2] = call_function[target=torch.ops.aten.mean.dim](args = (%relu_16, [2, 3]), kwargs = {})");
+  const FxCall call = MustParse(
+      "%mean : [num_users=2] = call_function[target=torch.ops.aten.mean.dim](args = (%relu_16, [2, 3]), kwargs = {})");
   EXPECT_EQ(call.name, "mean");
   EXPECT_EQ(call.target, "aten.mean.dim");
   EXPECT_EQ(call.users, 2);
@@ -35,7 +36,8 @@ TEST(FxText, ReadsNameTargetAndUsers) {
 
 TEST(FxText, ReadsEveryKindOfArgument) {
   const FxCall call = MustParse(
-      "%n : [num_users=1] = call_function[target=torch.ops.aten.x.default](args = (%a, None, True, 1e-12, -3.4028234663852886e+38, -1, inf, "
+      "%n : [num_users=1] = call_function[target=torch.ops.aten.x.default](args = (%a, None, True, 1e-12, "
+      "-3.4028234663852886e+38, -1, inf, "
       "[[%b, None], []], reflect), kwargs = {dtype: torch.float32, device: cpu, pin_memory: False, scale: 0.125})");
   ASSERT_EQ(call.args.size(), 9u);
   EXPECT_EQ(call.args[1].kind, Kind::kNothing);
@@ -62,7 +64,8 @@ TEST(FxText, AnEinsumEquationMayHoldCommas) {
 }
 
 TEST(FxText, DamageIsRefused) {
-  const std::string text = "%n : [num_users=1] = call_function[target=torch.ops.aten.x.default](args = (%a, [1, 2]), kwargs = {a: 1})";
+  const std::string text =
+      "%n : [num_users=1] = call_function[target=torch.ops.aten.x.default](args = (%a, [1, 2]), kwargs = {a: 1})";
   for (size_t i = 0; i + 1 < text.size(); ++i) {
     FxCall call;
     ParseFxCall(text.substr(0, i), call);  // must end, whatever it says
@@ -106,7 +109,8 @@ TEST(AtenSchema, OverloadsFallBackToTheirName) {
 TEST(Signature, TellsParametersBuffersConstantsAndInputs) {
   const Signature signature = ParseSignature(
       "\n# inputs\np_fc_weight: PARAMETER target='fc.weight'\nb_mask: BUFFER target='mask' persistent=False\n"
-      "c_lifted: CONSTANT_TENSOR target='lifted'\nx: USER_INPUT\n\n# outputs\nadd_1: BUFFER_MUTATION target='n'\nlinear: USER_OUTPUT\n");
+      "c_lifted: CONSTANT_TENSOR target='lifted'\nx: USER_INPUT\n\n# outputs\nadd_1: BUFFER_MUTATION "
+      "target='n'\nlinear: USER_OUTPUT\n");
   ASSERT_EQ(signature.inputs.size(), 4u);
   EXPECT_EQ(signature.inputs[0].target, "fc.weight");
   EXPECT_EQ(signature.inputs[0].kind, SignatureEntry::Kind::kParameter);
@@ -117,7 +121,8 @@ TEST(Signature, TellsParametersBuffersConstantsAndInputs) {
 }
 
 TEST(SourceLines, AStackIsItsFramesFromTheOutside) {
-  const SourceFrames frames = ParseStack("File \"a.py\", line 95, in forward\n    return self.f(x)\n  File \"b/c.py\", line 7, in run\n    h = g(\n");
+  const SourceFrames frames = ParseStack(
+      "File \"a.py\", line 95, in forward\n    return self.f(x)\n  File \"b/c.py\", line 7, in run\n    h = g(\n");
   ASSERT_EQ(frames.size(), 2u);
   EXPECT_EQ(frames[0].file, "a.py");
   EXPECT_EQ(frames[1].function, "run");
@@ -125,7 +130,7 @@ TEST(SourceLines, AStackIsItsFramesFromTheOutside) {
   EXPECT_EQ(frames[1].code, "h = g(");
 }
 
-TEST(SourceLines, DISABLED_StatementsBindNames) {
+TEST(SourceLines, StatementsBindNames) {
   EXPECT_THAT(ParseStatement("h = self.f(x == 1)").targets, ElementsAre("h"));
   EXPECT_THAT(ParseStatement("q, (k, v) = f(x).split(8, dim=2)").targets, ElementsAre("q", "k", "v"));
   EXPECT_THAT(ParseStatement("a = b = f(x)").targets, ElementsAre("a", "b"));
@@ -133,8 +138,11 @@ TEST(SourceLines, DISABLED_StatementsBindNames) {
   EXPECT_THAT(ParseStatement("else: h = h + s").targets, ElementsAre("h"));
   EXPECT_THAT(ParseStatement("q = f(x); k = g(x)").targets, ElementsAre("q", "k"));
   EXPECT_THAT(ParseStatement("for i, x in enumerate(xs.unbind(0)):").targets, ElementsAre("i", "x"));
+  EXPECT_THAT(ParseStatement("for f in self.fs: x = f(x)").targets, ElementsAre("x"));
+  EXPECT_EQ(ParseStatement("x = f(x); h, v = 2 * h, 2 * v").first_targets, 1u);
   EXPECT_THAT(ParseStatement("self.cache = f(x)").targets, ElementsAre("self.cache"));
   EXPECT_THAT(ParseStatement("mask[:, 0] = 1").targets, ElementsAre());
+  EXPECT_THAT(ParseStatement("x[0], y = f(x)").targets, ElementsAre("[]", "y"));
   EXPECT_THAT(ParseStatement("F.relu(x, inplace=True)").targets, ElementsAre());
   EXPECT_THAT(ParseStatement("if x <= y:").targets, ElementsAre());
 }

@@ -33,7 +33,8 @@ TEST(Lifetimes, ANameHoldsUntilTheFunctionReturns) {
   model.At(InBlock(12, "return torch.relu(b)"));
   Unary(model, "relu", "tanh", "relu");  // node 2: b's last use; then block.forward returns
   model.In("out", "net.Block");
-  model.At({{"net.py", "forward", 2, "return self.out(self.block(x))"}, {"net.py", "forward", 20, "return x.sigmoid()"}});
+  model.At(
+      {{"net.py", "forward", 2, "return self.out(self.block(x))"}, {"net.py", "forward", 20, "return x.sigmoid()"}});
   Unary(model, "sigmoid", "relu", "sigmoid");  // node 3
   model.Output("sigmoid");
   const Network net = model.Lift();
@@ -97,7 +98,9 @@ TEST(Lifetimes, InASequentialEachOutputLivesUntilTheNext) {
   for (const std::string name : {"relu", "relu_1", "relu_2"}) {
     const std::string path = "s." + std::to_string(name.size());
     model.InAll({{"s", "torch.nn.modules.container.Sequential"}, {path, "torch.nn.modules.activation.ReLU"}});
-    model.At({kRoot, loop, {"torch/nn/modules/activation.py", "forward", 143, "return F.relu(input, inplace=self.inplace)"}});
+    model.At({kRoot,
+              loop,
+              {"torch/nn/modules/activation.py", "forward", 143, "return F.relu(input, inplace=self.inplace)"}});
     Unary(model, "relu", last, name);
     last = name;
   }
@@ -122,7 +125,8 @@ TEST(Lifetimes, AnAugmentedAssignmentIsInPlace) {
   EXPECT_TRUE(net.nodes[1].attrs.Bool(Key::kInplace));
   EXPECT_TRUE(net.nodes[2].attrs.Bool(Key::kInplace));
   ASSERT_NE(net.nodes[1].origin.source_line, kNone);
-  EXPECT_EQ(net.source_lines[static_cast<size_t>(net.nodes[1].origin.source_line)], "net.py:11: if self.act.inplace: h += s");
+  EXPECT_EQ(net.source_lines[static_cast<size_t>(net.nodes[1].origin.source_line)],
+            "net.py:11: if self.act.inplace: h += s");
 }
 
 TEST(Lifetimes, AListKeepsWhatIsAppendedToIt) {
@@ -141,6 +145,19 @@ TEST(Lifetimes, AListKeepsWhatIsAppendedToIt) {
   const Network net = model.Lift();
   EXPECT_EQ(ReleasedAfter(net, "tanh"), 4);  // node 3 is its last use; the list lives until the function returns
   EXPECT_EQ(ReleasedAfter(net, "sin"), 4);
+}
+
+TEST(Lifetimes, WhatIsPoppedFromAListDiesAtItsLastUse) {
+  FxModel model({"x"}, "x: USER_INPUT");
+  model.In("block", "net.Block");
+  model.At(InBlock(10, "for d in self.down: skips.append(d(x))"));
+  Unary(model, "exp", "x", "exp");
+  model.At(InBlock(11, "for u in self.up: x = u(skips.pop())"));
+  Unary(model, "sin", "exp", "sin");
+  model.At(InBlock(12, "return torch.relu(x)"));
+  Unary(model, "relu", "sin", "relu");
+  model.Output("relu");
+  EXPECT_EQ(ReleasedAfter(model.Lift(), "exp"), 1);
 }
 
 }  // namespace

@@ -30,8 +30,8 @@ Network NormOf(const std::string& cls, const std::string& line = "") {
 
 TEST(Upcasts, ALlamaNormComputesInFloat32AndCastsBack) {
   const Network net = NormOf("transformers.models.llama.modeling_llama.LlamaRMSNorm");
-  EXPECT_THAT(NodeTexts(net), ElementsAre("to(x)", "pow(x.float)", "mean(pow_1)", "add(mean)", "rsqrt(add)", "mul(x.float, rsqrt)",
-                                          "to(mul)", "mul(n.weight, mul.narrow)"));
+  EXPECT_THAT(NodeTexts(net), ElementsAre("to(x)", "pow(x.float)", "mean(pow_1)", "add(mean)", "rsqrt(add)",
+                                          "mul(x.float, rsqrt)", "to(mul)", "mul(n.weight, mul.narrow)"));
   EXPECT_TRUE(net.nodes[0].attrs.Bool(Key::kExplicit));
   EXPECT_FALSE(net.nodes[6].attrs.Bool(Key::kExplicit));
   EXPECT_EQ(net.calls[1].end, 8);
@@ -45,7 +45,8 @@ TEST(Upcasts, AT5NormCastsForTheVarianceOnly) {
 
 TEST(Upcasts, ANormOfOnesOwnCastsIfItsLineSaysSo) {
   EXPECT_EQ(NormOf("net.RMSNorm", "return self._norm(x.float()).type_as(x) * self.weight").nodes.size(), 8u);
-  EXPECT_EQ(NormOf("net.RMSNorm", "return x * torch.rsqrt(x.pow(2).mean(-1, True) + 1e-6) * self.weight").nodes.size(), 6u);
+  EXPECT_EQ(NormOf("net.RMSNorm", "return x * torch.rsqrt(x.pow(2).mean(-1, True) + 1e-6) * self.weight").nodes.size(),
+            6u);
 }
 
 Scopes Around(const std::string& builder, const std::string& cls) { return {{"b", builder, 0}, {"b.act", cls, 0}}; }
