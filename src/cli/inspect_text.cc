@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "src/eager/op.h"
+#include "src/graph/cut_points.h"
 #include "src/report/text_table.h"
 #include "src/shape/shapes.h"
 
@@ -122,6 +123,17 @@ std::string NodesText(const Network& network) {
   return absl::StrCat("\nnodes\n", table.Text());
 }
 
+std::string CutsText(const Network& network) {
+  TextTable table("rlll", 0, kListWidth);
+  for (const NodeId id : CutPoints(network)) {
+    const Node& node = network.nodes[static_cast<size_t>(id)];
+    const TensorId result = node.out.empty() ? kNone : node.out[0];
+    table.Row({absl::StrCat(id), node.op == nullptr ? "?" : node.op->name, ModulePath(network, node.call),
+               result == kNone ? "" : network.tensors[static_cast<size_t>(result)].name});
+  }
+  return absl::StrCat("\ncut points (all that later work depends on is this one result)\n", table.Text());
+}
+
 std::string InspectText(const onnx::Model& model, const Network& network, const InspectOptions& options) {
   const Totals t = TotalsOf(network);
   std::string text = absl::StrCat(HeadText(model), InputsText(model), "\n", Grouped(t.count), " parameters in ",
@@ -129,6 +141,7 @@ std::string InspectText(const onnx::Model& model, const Network& network, const 
   absl::StrAppend(&text, ModuleTreeText(network, options.depth), OperatorsText(network));
   if (options.parameters) absl::StrAppend(&text, ParametersText(network));
   if (options.nodes) absl::StrAppend(&text, NodesText(network));
+  if (options.cuts) absl::StrAppend(&text, CutsText(network));
   return absl::StrCat(text, AssumptionsText(network));
 }
 

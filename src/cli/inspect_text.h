@@ -15,6 +15,7 @@ struct InspectOptions {
   int depth = 4;            // of the module tree
   bool parameters = false;  // list each parameter
   bool nodes = false;       // list each node with its evidence
+  bool cuts = false;        // list where one tensor holds all that later work depends on
 };
 
 std::string InspectText(const onnx::Model& model, const Network& network, const InspectOptions& options);
@@ -25,6 +26,7 @@ std::string ModuleTreeText(const Network& network, int depth);
 std::string OperatorsText(const Network& network);
 std::string ParametersText(const Network& network);
 std::string NodesText(const Network& network);
+std::string CutsText(const Network& network);
 
 }  // namespace memcrest
 

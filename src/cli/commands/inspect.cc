@@ -14,6 +14,7 @@ constexpr Option kOptions[] = {
     {"--depth", "N", "levels of the module tree (4)"},
     {"--parameters", "", "list each parameter and buffer"},
     {"--nodes", "", "list each operator call with its module, evidence and source line"},
+    {"--cuts", "", "list the places where all that later work depends on is one tensor"},
     {"-o,--output", "FILE", "write to FILE; - is standard output"},
     {"--force", "", "overwrite FILE"},
 };
@@ -22,6 +23,7 @@ int RunInspect(const Arguments& arguments, Console& console) {
   InspectOptions options;
   options.parameters = arguments.Has("parameters");
   options.nodes = arguments.Has("nodes");
+  options.cuts = arguments.Has("cuts");
   const std::string depth = arguments.Get("depth", "4");
   if (!absl::SimpleAtoi(depth, &options.depth) || options.depth < 0) {
     return Fail(
