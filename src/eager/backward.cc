@@ -163,7 +163,8 @@ void BackwardEngine::HandOn(TapeNode& node, GradCall& grad) {
 
 void BackwardEngine::Add(Value& into, Value gradient) {
   rt_.recorder().op = "add";
-  const bool alone = into.impl()->refs == 1 && into.storage()->refs == 1 && IsDense(into);
+  // A view refers to its base, base and view to one storage: can_accumulate_inplace() counts two (input_buffer.cpp).
+  const bool alone = into.impl()->refs == 1 && into.storage()->refs == 1 && !into.impl()->is_view && IsDense(into);
   if (alone && into.dtype() == gradient.dtype() && into.sizes() == gradient.sizes()) {
     NoteWatchedSum(rt_, into.bytes());
     return;  // added in place, the arriving one dies

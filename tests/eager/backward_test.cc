@@ -30,6 +30,19 @@ TEST(Backward, TwoUsesOfALeafAreSummedInPlace) {
   EXPECT_NE(events.find("?1024 add"), std::string::npos) << events;
 }
 
+TEST(Backward, AViewIsNeverSummedInto) {
+  // The gradient of a transposed leaf is a transposed view, which refers to its base: the sum is a third tensor, as in
+  // PyTorch 2.14 for a weight tied to two linear layers (three gradients alive at once).
+  EagerHarness h;
+  const Value x = h.Leaf({16, 16});
+  const Value left = h.Run("t", {x}), right = h.Run("t", {x});
+  Value y = h.Run("mul", {left, right});
+  h.Events();
+  h.Backward(std::move(y));
+  const std::string events = h.Events();
+  EXPECT_NE(events.find("+1024 add"), std::string::npos) << events;
+}
+
 TEST(Backward, AddHandsOneGradientToBothSides) {
   EagerHarness h;
   const Value a = h.Leaf({256}), b = h.Leaf({256});
