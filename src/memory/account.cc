@@ -1,6 +1,8 @@
 #include "src/memory/account.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "src/eager/recorder.h"
 
@@ -22,7 +24,9 @@ size_t StorageCount(const Trace& trace) {
 class Replay {
  public:
   Replay(const Trace& trace, const AllocatorOptions& options, Account& account)
-      : trace_(trace), allocator_(options), account_(account), blocks_(StorageCount(trace)) {}
+      : trace_(trace), allocator_(options), account_(account), blocks_(StorageCount(trace)) {
+    account_.blocks.resize(blocks_.size());
+  }
 
   void Run() {
     const int16_t last = static_cast<int16_t>(trace_.steps - 1);
@@ -32,7 +36,9 @@ class Replay {
       if (i == trace_.events.size()) break;
       const Event& e = trace_.events[i];
       Apply(e);
-      if (measuring_) Measure(e, i);
+      if (!measuring_) continue;
+      if (allocator_.now().reserved != segmented_) NoteSegments(i);
+      Measure(e, i);
     }
     account_.reserved = reserved_;
   }
@@ -40,6 +46,7 @@ class Replay {
  private:
   void NoteMark(const Mark& m, int16_t last) {
     if (m.step != last) return;
+    if (!measuring_) NoteSegments(m.event == 0 ? 0 : m.event - 1);
     measuring_ = true;
     account_.marks.push_back({m.name, {tensor_, allocator_.now().allocated}});
   }
@@ -47,13 +54,36 @@ class Replay {
   void Apply(const Event& e) {
     if (e.kind == Event::Kind::kAlloc) {
       if (Dispatched(e)) tensor_ += RoundedSize(e);
-      if (Allocated(e)) blocks_[static_cast<size_t>(e.storage)] = allocator_.Malloc(e.bytes, e.stream);
+      if (Allocated(e)) Place(static_cast<size_t>(e.storage), allocator_.Malloc(e.bytes, e.stream));
       if (!OnDevice(e)) host_ += e.bytes;
     } else if (e.kind == Event::Kind::kFree) {
       if (Dispatched(e)) tensor_ -= RoundedSize(e);
       if (Allocated(e)) allocator_.Free(blocks_[static_cast<size_t>(e.storage)]);
       if (!OnDevice(e)) host_ -= e.bytes;
     }
+  }
+
+  void Place(size_t storage, CachingAllocator::Block* block) {
+    blocks_[storage] = block;
+    account_.blocks[storage] = {static_cast<int64_t>(block->address), block->size};
+  }
+
+  // Adds the segments that have another size than before.
+  void NoteSegments(size_t event) {
+    segmented_ = allocator_.now().reserved;
+    std::map<int64_t, AccountedSegment> now;
+    for (const CachingAllocator::Segment& s : allocator_.Segments()) {
+      const int64_t address = static_cast<int64_t>(s.address);
+      if (s.size > 0) now[address] = {event, address, s.size, s.small};
+    }
+    for (const auto& [address, segment] : segments_) {
+      if (now.count(address) == 0) account_.segments.push_back({event, address, 0, segment.small});
+    }
+    for (const auto& [address, segment] : now) {
+      const auto before = segments_.find(address);
+      if (before == segments_.end() || before->second.bytes != segment.bytes) account_.segments.push_back(segment);
+    }
+    segments_ = std::move(now);
   }
 
   void Measure(const Event& e, size_t i) {
@@ -77,6 +107,8 @@ class Replay {
   CachingAllocator allocator_;
   Account& account_;
   std::vector<CachingAllocator::Block*> blocks_;
+  std::map<int64_t, AccountedSegment> segments_;  // as last noted
+  Bytes segmented_ = 0;                           // reserved at that time
   Bytes tensor_ = 0, host_ = 0, reserved_ = 0;
   bool measuring_ = false;
 };

@@ -38,6 +38,20 @@ struct Sample {  // the curve: live bytes after an event
   std::array<Bytes, kCategoryCount> by_category{};
 };
 
+// Where the allocator put a storage.
+struct AccountedBlock {
+  int64_t address = -1;  // virtual; -1: not served
+  Bytes bytes = 0;       // the block's
+};
+
+// A segment is `bytes` large from `event` on; 0: given back to the driver.
+struct AccountedSegment {
+  size_t event = 0;  // the first ones stand for all that was before the reported step
+  int64_t address = 0;
+  Bytes bytes = 0;
+  bool small = false;
+};
+
 struct Account {
   std::array<Figures, kPhaseCount> phases{};     // peaks inside each phase, the largest over micro-batches
   std::array<bool, kPhaseCount> phase_seen{};
@@ -49,6 +63,8 @@ struct Account {
   Bytes reserved = 0, requested = 0;             // peaks of the step
   Bytes ideal_reserved = 0;                      // live blocks' peak: no allocator can reserve less
   Bytes host = 0;                                // pinned or offloaded bytes, peak
+  std::vector<AccountedBlock> blocks;            // by StorageId
+  std::vector<AccountedSegment> segments;        // of the last step, by event
   std::vector<Sample> curve;                     // of the last step, at every local maximum
 };
 

@@ -6,44 +6,19 @@
 #include "absl/strings/str_cat.h"
 #include "src/eager/op.h"
 #include "src/eager/recorder.h"
+#include "src/report/record_step.h"
 
 namespace memcrest {
 namespace {
 
-constexpr size_t kTopRows = 300;  // renderers cut further
+constexpr size_t kTopTensors = 300, kTopModules = 4000;  // renderers cut further
 constexpr size_t kSamples = 400;
-
-std::string ModuleOf(const ReportSource& s, const Event& e) {
-  return e.call == kNone || e.node == kNone ? std::string() : ModulePath(s.network, e.call);
-}
-
-std::string ResidentName(const ReportSource& s, StorageId id) {
-  const auto at = std::lower_bound(s.names.begin(), s.names.end(), id, [](const auto& n, StorageId i) { return n.first < i; });
-  return at != s.names.end() && at->first == id ? at->second : std::string();
-}
-
-std::string StorageName(const ReportSource& s, const LiveStorage& live) {
-  const std::string resident = ResidentName(s, live.storage);
-  if (!resident.empty()) return resident;
-  const Event& born = s.trace.events[live.born];
-  if (born.node == kNone) return absl::StrCat(NameOf(live.category), " of ", born.op);
-  if (live.category == Category::kGradients) return absl::StrCat("gradient made by ", born.op);
-  return absl::StrCat(born.pass == Pass::kBackward ? "backward of " : "output of ", born.op);
-}
-
-std::string StorageModule(const ReportSource& s, const LiveStorage& live, const std::string& name) {
-  if (live.category == Category::kParameters || live.category == Category::kBuffers) {
-    const size_t dot = name.rfind('.');
-    return dot == std::string::npos ? std::string() : name.substr(0, dot);
-  }
-  return ModuleOf(s, s.trace.events[live.born]);
-}
 
 TensorRow RowOf(const ReportSource& s, const LiveStorage& live) {
   const Event& born = s.trace.events[live.born];
   TensorRow row;
-  row.name = StorageName(s, live);
-  row.module = StorageModule(s, live, row.name);
+  row.name = StorageName(s, live.storage, live.category, born);
+  row.module = StorageModule(s, live.category, born, row.name);
   row.op = born.op;
   row.bytes = RoundUp(live.bytes, kGranule);
   row.category = live.category;
@@ -59,23 +34,17 @@ void FillTop(const ReportSource& s, DeviceReport& d) {
     m.module = row.module;
     m.bytes += row.bytes;
     ++m.tensors;
-    if (d.top_tensors.size() < kTopRows) d.top_tensors.push_back(std::move(row));
+    if (d.top_tensors.size() < kTopTensors) d.top_tensors.push_back(std::move(row));
   }
   for (auto& [name, row] : modules) d.top_modules.push_back(std::move(row));
   std::stable_sort(d.top_modules.begin(), d.top_modules.end(), [](const ModuleRow& a, const ModuleRow& b) { return a.bytes > b.bytes; });
-  if (d.top_modules.size() > kTopRows) d.top_modules.resize(kTopRows);
+  if (d.top_modules.size() > kTopModules) d.top_modules.resize(kTopModules);
 }
 
 // The curve of the reported step, thinned to its local maxima in equal stretches.
 void FillTimeline(const ReportSource& s, DeviceReport& d) {
   CategoryBytes live{};
-  size_t first = s.trace.events.size();
-  for (size_t i = 0; i < s.trace.events.size(); ++i) {
-    if (s.trace.events[i].step == s.trace.steps - 1 && s.trace.events[i].phase != Phase::kInit) {
-      first = i;
-      break;
-    }
-  }
+  const size_t first = FirstEvent(s);
   const size_t stretch = std::max<size_t>(1, (s.trace.events.size() - first) / kSamples);
   std::vector<Category> category;
   TimelineSample best;
@@ -139,6 +108,7 @@ DeviceReport BuildDeviceReport(const ReportSource& s, const AllocatorOptions& al
   d.peak.op = peak.op;
   d.peak.module = ModuleOf(s, peak);
   d.peak.by_category = s.account.by_category;
+  d.peak.event = static_cast<int64_t>(s.account.peak_event) - static_cast<int64_t>(FirstEvent(s));
   d.reserved = s.account.reserved;
   d.requested = s.account.requested;
   d.ideal_reserved = s.account.ideal_reserved;
@@ -152,6 +122,7 @@ DeviceReport BuildDeviceReport(const ReportSource& s, const AllocatorOptions& al
   FillBreak(s, allocator, d);
   FillTop(s, d);
   FillTimeline(s, d);
+  d.step = RecordStep(s);
   return d;
 }
 

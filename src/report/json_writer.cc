@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 
 namespace memcrest {
 namespace {
@@ -73,6 +74,11 @@ void JsonWriter::Close() {
 void JsonWriter::Number(absl::string_view key, int64_t value) {
   Begin(key);
   absl::StrAppend(&out_, value);
+}
+
+void JsonWriter::Numbers(absl::string_view key, const std::vector<int64_t>& values) {
+  Begin(key);
+  absl::StrAppend(&out_, "[", absl::StrJoin(values, ","), "]");
 }
 
 void JsonWriter::Seconds(absl::string_view key, double value) {

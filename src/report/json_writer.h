@@ -19,6 +19,7 @@ class JsonWriter {
   void Open(char bracket, absl::string_view key = "", bool on_one_line = false);
   void Close();
   void Number(absl::string_view key, int64_t value);
+  void Numbers(absl::string_view key, const std::vector<int64_t>& values);  // a list without spaces
   void Seconds(absl::string_view key, double value);  // shortest form that reads back
   void Bool(absl::string_view key, bool value);
   void Text(absl::string_view key, absl::string_view value);

@@ -16,6 +16,7 @@
 #include "src/base/bytes.h"
 #include "src/base/problem.h"
 #include "src/eager/trace.h"
+#include "src/report/step_record.h"
 
 namespace memcrest {
 
@@ -36,6 +37,7 @@ struct PeakReport {
   std::string phase;           // "forward", "backward", "optimizer", "evaluation"
   std::string op, module;      // where it stands; module "" outside of calls
   CategoryBytes by_category{};  // of tensor bytes
+  int64_t event = 0;            // logical time: events of the reported step
 };
 
 // A module's share of the tensor bytes alive at the peak; modules do not overlap.
@@ -91,6 +93,7 @@ struct DeviceReport {
   std::vector<ModuleRow> top_modules;  // largest first
   std::vector<TensorRow> top_tensors;  // largest first
   std::vector<TimelineSample> timeline;
+  StepRecord step;                     // what pages and traces draw; large: JSON has it only where asked for
 };
 
 struct UnknownOp {

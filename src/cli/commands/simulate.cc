@@ -10,12 +10,12 @@ namespace memcrest {
 namespace {
 
 constexpr Option kOptions[] = {
-    {"--format", "NAME", "text (default), json, csv, trace"},
+    {"--format", "NAME", "text (default), html, json, csv, trace"},
     {"-o,--output", "FILE", "write the report to FILE; - is standard output"},
     {"--force", "", "overwrite FILE"},
     {"--events", "FILE", "also write the events of the reported step (storages made and dropped) as CSV"},
     {"--quiet", "", "text: the first line only"},
-    {"--verbose", "", "text: every module and tensor that the report has"},
+    {"--verbose", "", "text: every module and tensor; json: every storage of the step"},
 };
 
 absl::StatusOr<const Renderer*> RendererOf(const Arguments& arguments) {
