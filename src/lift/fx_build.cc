@@ -69,6 +69,8 @@ void SetAttr(Key key, const FxArg& arg, Attrs& attrs) {
 }
 
 // A symbolic size stands here: "sym_size_int_3" is never a tensor even where the file lost its node.
+// A host function of integers whose result is a float.
+bool GivesFloat(absl::string_view base) { return base == "truediv" || base == "sqrt" || base == "sym_float"; }
 bool IsHostName(absl::string_view name) { return absl::StartsWith(name, "sym_"); }
 
 // The exporter's type promotion makes explicit what one kernel does by itself.
@@ -123,7 +125,7 @@ bool FxBuilder::FollowsPermutation(const Emission& emission) const {
 // Host integers become numbers; nothing runs.
 bool FxBuilder::AddHost(const FxNode& node) {
   if (!node.noted || !IsHostTarget(node.call.target)) return false;
-  host_.emplace(node.call.name, 0);
+  host_.insert(node.call.name);
   return true;
 }
 
@@ -200,12 +202,17 @@ void FxBuilder::SortOne(const AtenArg& as, const FxArg& arg, Parts& parts) const
   }
 }
 
-bool FxBuilder::IsNumber(const FxArg& arg, double& value) const {
+// An integer stays one: a float would turn integer tensors into floats. What the host computes are sizes.
+bool FxBuilder::IsNumber(const FxArg& arg, AttrValue& value) const {
+  if (arg.kind == FxArg::Kind::kInt) return value = arg.i, true;
   value = arg.f;
   if (arg.IsNumber()) return true;
   if (arg.kind != FxArg::Kind::kRef) return false;
-  if (const auto host = host_.find(arg.text); host != host_.end()) return value = host->second, true;
-  if (const double* const number = resolver_.NumberOf(arg.text); number != nullptr) return value = *number, true;
+  if (host_.contains(arg.text)) {
+    if (!GivesFloat(FxBaseName(arg.text))) value = int64_t{0};
+    return true;
+  }
+  if (const AttrValue* const number = resolver_.NumberOf(arg.text); number != nullptr) return value = *number, true;
   return IsHostName(arg.text);
 }
 
@@ -213,9 +220,9 @@ bool FxBuilder::IsNumber(const FxArg& arg, double& value) const {
 void FxBuilder::Fill(const Parts& parts, Emission& emission) const {
   for (size_t i = 0; i < parts.operands.size(); ++i) {
     const FxArg& operand = *parts.operands[i];
-    double number = 0;
+    AttrValue number;
     if (IsNumber(operand, number)) {
-      emission.attrs.Set(Key::kScalar, number);
+      emission.attrs.Set(Key::kScalar, std::move(number));
       if (i == 0) emission.attrs.Set(Key::kScalarFirst, true);
       continue;
     }

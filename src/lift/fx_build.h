@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "src/lift/aten_schema.h"
 #include "src/lift/fx_resolve.h"
 #include "src/lift/fx_state.h"
@@ -29,7 +30,7 @@ class FxBuilder {
   Parts Sort(const FxCall& call, const AtenSchema* schema) const;
   void SortOne(const AtenArg& as, const FxArg& arg, Parts& parts) const;
   void Fill(const Parts& parts, Emission& emission) const;
-  bool IsNumber(const FxArg& arg, double& value) const;
+  bool IsNumber(const FxArg& arg, AttrValue& value) const;
   bool FollowsPermutation(const Emission& emission) const;
   void NameResults(const FxNode& node, Emission& emission) const;
   void Record(const FxNode& node, NodeId id);
@@ -41,7 +42,7 @@ class FxBuilder {
   FxResolver& resolver_;
   const LiftOptions& options_;
   int restored_norms_ = 0;
-  absl::flat_hash_map<absl::string_view, double> host_;  // FX names of host integers, and their value where known
+  absl::flat_hash_set<absl::string_view> host_;  // FX names of host integers
 };
 
 }  // namespace memcrest

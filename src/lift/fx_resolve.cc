@@ -52,7 +52,7 @@ void CountRefs(const FxArg& arg, Names& seen) {
 
 FxResolver::FxResolver(FxState& state) : state_(state), forgotten_(state) {}
 
-const double* FxResolver::NumberOf(absl::string_view name) const {
+const AttrValue* FxResolver::NumberOf(absl::string_view name) const {
   const auto found = numbers_.find(name);
   return found == numbers_.end() ? nullptr : &found->second;
 }
@@ -179,9 +179,10 @@ void FxResolver::Bind(absl::string_view name, ValueId v, const Asked& asked) {
   const onnx::Literal* const literal = state_.LiteralOf(v);
   // The exporter makes tensors of Python numbers.
   if (literal != nullptr && absl::StartsWith(name, "scalar_tensor") && literal->dims.empty()) {
-    numbers_[name] = !literal->floats.empty() ? literal->floats[0]
-                     : !literal->ints.empty() ? static_cast<double>(literal->ints[0])
-                                              : 0;
+    const bool integer = !IsFloating(literal->dtype);
+    AttrValue& number = numbers_[name];
+    if (integer) number = literal->ints.empty() ? int64_t{0} : literal->ints[0];
+    else number = literal->floats.empty() ? 0.0 : literal->floats[0];
     return;
   }
   state_.by_name[name] = Restore(name, v, asked);
@@ -218,8 +219,10 @@ TensorId FxResolver::RestoreComputed(absl::string_view name, ValueId v, TensorId
     return Emit("contiguous", {{Key::kMemoryFormat, std::string("contiguous")}}, {input}, name, v, asked);
   }
   if (TakesScalar(op)) {
-    const double neutral = op == "add" || op == "sub" || op == "rsub" ? 0 : 1;
-    return Emit(op, {{Key::kScalar, neutral}}, {input}, name, v, asked);
+    const int64_t neutral = op == "add" || op == "sub" || op == "rsub" ? 0 : 1;
+    const bool integer = source.exported != DType::kUndefined && !IsFloating(source.exported);
+    const AttrValue number = integer ? AttrValue(neutral) : AttrValue(static_cast<double>(neutral));
+    return Emit(op, {{Key::kScalar, number}}, {input}, name, v, asked);
   }
   if (op == "cat") return Emit(op, {{Key::kAxis, int64_t{0}}}, {input}, name, v, asked);
   return input;

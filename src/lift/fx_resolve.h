@@ -29,7 +29,7 @@ class FxResolver {
   // reads.
   void Resolve(int fx_index, const std::vector<absl::string_view>& names, const Scopes& scopes);
   // The value of a name that is a number after all (a scalar that the exporter made a tensor); nullptr if it is none.
-  const double* NumberOf(absl::string_view name) const;
+  const AttrValue* NumberOf(absl::string_view name) const;
   // Names that could not be resolved.
   const std::vector<absl::string_view>& lost() const { return lost_; }
 
@@ -60,7 +60,7 @@ class FxResolver {
 
   FxState& state_;
   ForgottenParams forgotten_;
-  absl::flat_hash_map<absl::string_view, double> numbers_;
+  absl::flat_hash_map<absl::string_view, AttrValue> numbers_;
   absl::flat_hash_map<absl::string_view, int>
       named_by_;  // how many FX nodes of the file read the name; filled when first asked
   std::vector<absl::string_view> lost_;

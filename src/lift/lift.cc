@@ -3,6 +3,7 @@
 #include "src/lift/dropouts.h"
 #include "src/lift/fx_graph.h"
 #include "src/lift/fx_lift.h"
+#include "src/lift/masked_bias.h"
 #include "src/lift/masks.h"
 #include "src/lift/onnx_lift.h"
 #include "src/lift/repeated_heads.h"
@@ -20,6 +21,7 @@ absl::StatusOr<Network> Lift(const onnx::Model& model, const LiftOptions& option
       NotedPerMille(model) >= kMostNodes ? LiftFx(model, options) : LiftPlain(model, options);
   if (!network.ok()) return network;
   MarkSkippableMasks(*network);
+  RestoreMaskedBiases(*network);
   HoldUnrepeatedHeads(*network);
   RestoreUpcasts(*network);
   RestoreDropouts(options, *network);

@@ -63,6 +63,28 @@ class PlainLift {
         matches_.push_back(std::move(*m));
       }
     }
+    CoverAbsorbed();
+  }
+
+  // What several matches share and none of them takes (the mask of all layers as numbers) was no operator either, if
+  // nothing else reads it.
+  void CoverAbsorbed() {
+    std::vector<bool> read(state_.view.graph().values.size());
+    for (const Match& m : matches_) {
+      for (const ValueId v : m.in) {
+        if (v != kNoValue) read[static_cast<size_t>(state_.view.Through(v))] = true;
+      }
+    }
+    const auto absorbed = [&](ValueId v) {
+      if (v == kNoValue) return true;
+      const absl::Span<const int> users = state_.view.Users(v);
+      return !read[static_cast<size_t>(v)] && !state_.view.IsOutput(v) && !users.empty() &&
+             std::all_of(users.begin(), users.end(), [&](int user) { return covered_[static_cast<size_t>(user)]; });
+    };
+    for (size_t n = covered_.size(); n-- > 0;) {
+      const std::vector<ValueId>& outputs = state_.view.node(static_cast<int>(n)).outputs;
+      covered_[n] = covered_[n] || std::all_of(outputs.begin(), outputs.end(), absorbed);
+    }
   }
 
   // No inner result is read from outside (a shared transpose stays where it is), no node is taken twice.

@@ -38,6 +38,27 @@ const char* FindIn(const std::array<Renamed, N>& table, absl::string_view op) {
   return at == table.end() ? nullptr : at->op;
 }
 
+// An integer stays one: a float number would turn an integer tensor into floats. ONNX has no mixed operands.
+bool IsInteger(const OnnxView& view, ValueId v) {
+  while (v != onnx::kNoValue) {
+    if (const onnx::Literal* literal = view.LiteralOf(v)) return !IsFloating(literal->dtype);
+    const int maker = view.Maker(v);
+    if (maker < 0) return !IsFloating(view.value(v).dtype);
+    const onnx::Node& made = view.node(maker);
+    if (made.op_type == "Shape" || made.op_type == "Size" || made.Find("value_int") != nullptr) return true;
+    if (made.op_type == "Cast") return !IsFloating(static_cast<DType>(made.Int("to", 1)));
+    v = view.In(maker, made.op_type == "Where" ? 1 : 0);
+  }
+  return false;
+}
+
+// The number an operand is; where the host computed it, any number that is not special.
+AttrValue ScalarOf(const PlainState& s, size_t i) {
+  const std::optional<double> number = s.Number(i);
+  if (IsInteger(s.view, s.view.In(s.current, i))) return static_cast<int64_t>(number.value_or(3));
+  return number.value_or(1.5);
+}
+
 // Numbers are attributes; three and more operands are a chain of two.
 void Binary(PlainState& s, const char* op) {
   const onnx::Node& n = s.node();
@@ -49,8 +70,7 @@ void Binary(PlainState& s, const char* op) {
     Attrs attrs;
     std::vector<TensorId> in = {left, right};
     if (left == kNone || right == kNone) {
-      const std::optional<double> number = s.Number(left == kNone ? i - 1 : i);
-      attrs.Set(Key::kScalar, number.value_or(1.5));  // computed on the host: any number that is not special
+      attrs.Set(Key::kScalar, ScalarOf(s, left == kNone ? i - 1 : i));
       if (left == kNone) attrs.Set(Key::kScalarFirst, true);
       in = {left == kNone ? right : left};
     }

@@ -115,5 +115,47 @@ TEST(PlainLift, AttentionByHandStaysSeveralOperators) {
   EXPECT_EQ(OpsOf(net), (Names{"permute", "matmul", "mul", "softmax", "matmul"}));
 }
 
+// transformers' attention function: torch.where(mask, position_bias, finfo.min).contiguous() in every call; the exporter
+// merges the equal `where`s and drops the copies.
+TEST(PlainLift, EveryAttentionCallMasksASharedBiasForItself) {
+  const Network net = MustLift(R"(<ir_version: 8, opset_import: ["" : 14]>
+    g (float[b, 2, s, 8] q, bool[b, 1, s, s] mask, float[b, 2, s, s] given) => (float[b, 2, s, 8] z) {
+      bias = Relu(given)
+      lowest = Constant<value = float {-3.4028234e38}>()
+      masked = Where(mask, bias, lowest)
+      one = Constant<value = float {1.0}>()
+      qt = Transpose<perm = [0, 1, 3, 2]>(q)
+      q1 = Mul(q, one)
+      k1 = Mul(qt, one)
+      s1 = MatMul(q1, k1)
+      a1 = Add(s1, masked)
+      p1 = Softmax<axis = -1>(a1)
+      y = MatMul(p1, q)
+      yt = Transpose<perm = [0, 1, 3, 2]>(y)
+      q2 = Mul(y, one)
+      k2 = Mul(yt, one)
+      s2 = MatMul(q2, k2)
+      a2 = Add(s2, masked)
+      p2 = Softmax<axis = -1>(a2)
+      z = MatMul(p2, y)
+    })");
+  EXPECT_EQ(OpsOf(net), (Names{"relu", "where", "permute", "contiguous", "scaled_dot_product_attention", "permute", "where",
+                               "contiguous", "scaled_dot_product_attention"}));
+  EXPECT_TRUE(Verify(net).empty());
+}
+
+TEST(PlainLift, ANumberKeepsItsType) {
+  const Network net = MustLift(R"(<ir_version: 8, opset_import: ["" : 14]>
+    g (int64[n] i, float[n] x) => (int64[n] j, float[n] y) {
+      two = Constant<value = int64 {2}>()
+      half = Constant<value = float {0.5}>()
+      j = Mul(i, two)
+      y = Mul(x, half)
+    })");
+  ASSERT_EQ(net.nodes.size(), 2u);
+  EXPECT_EQ(*net.nodes[0].attrs.Find(Key::kScalar), AttrValue(int64_t{2}));
+  EXPECT_EQ(*net.nodes[1].attrs.Find(Key::kScalar), AttrValue(0.5));
+}
+
 }  // namespace
 }  // namespace memcrest

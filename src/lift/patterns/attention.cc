@@ -1,5 +1,7 @@
 // scaled_dot_product_attention: softmax(q*s @ (k*s).t() + mask) [dropout] @ v with the scale split over both operands, as both
 // exporters write it. Attention by hand scales once, after the product or on one side, and stays several operators.
+#include <cmath>
+
 #include "src/lift/pattern.h"
 
 namespace memcrest {
@@ -24,16 +26,26 @@ Scaled Unscaled(const OnnxView& view, onnx::ValueId v) {
   return {};
 }
 
+// Where(condition, 0, -inf), either way round: how SDPA makes a number of a bool mask. The lowest finite number is not
+// -inf: models write it themselves (masked_fill with finfo.min), and then the Where is an operator of its own.
+bool ChoosesMinusInfinity(const OnnxView& view, int where) {
+  const std::optional<double> a = view.Number(view.In(where, 1)), b = view.Number(view.In(where, 2));
+  if (!a.has_value() || !b.has_value()) return false;
+  return (*a == 0 && std::isinf(*b) && *b < 0) || (*b == 0 && std::isinf(*a) && *a < 0);
+}
+
 // The mask behind the addition: a bool condition chosen between 0 and -inf, or the added tensor itself.
 onnx::ValueId MaskOf(const OnnxView& view, onnx::ValueId added, bool& causal, std::vector<int>& nodes) {
   const int where = view.MakerOf(added, "Where");
-  if (where < 0) return added;
+  if (where < 0 || !ChoosesMinusInfinity(view, where)) return added;
   const onnx::ValueId condition = view.In(where, 0);
   const int equal = view.MakerOf(condition, "Equal");
   const int trilu = equal < 0 ? -1 : view.MakerOf(view.In(equal, 0), "Trilu");
-  nodes.push_back(where);
+  const bool own = view.UsedOnce(added);  // a mask that other calls read as well stays where it is
+  if (own) nodes.push_back(where);
   if (trilu < 0) return condition;
   causal = true;
+  if (!own || !view.UsedOnce(condition)) return onnx::kNoValue;
   nodes.insert(nodes.end(), {equal, trilu});
   const int expand = view.MakerOf(view.In(trilu, 0), "Expand");
   if (expand >= 0) nodes.push_back(expand);
