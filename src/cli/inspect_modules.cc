@@ -72,6 +72,12 @@ class TreePrinter {
   const Branch& BranchOf(ModuleId m) const { return branches_[static_cast<size_t>(m)]; }
   const Module& ModuleOf(ModuleId m) const { return network_.modules[static_cast<size_t>(m)]; }
 
+  // "layers.3" below the parent "model": a list of modules is not a module of the tree.
+  std::string BelowParent(const Module& m) const {
+    const std::string& parent = ModuleOf(m.parent).path;
+    return parent.empty() ? m.path : m.path.substr(parent.size() + 1);
+  }
+
   bool Alike(ModuleId a, ModuleId b) const {
     const Branch &x = BranchOf(a), &y = BranchOf(b);
     return IsNumber(Leaf(ModuleOf(a).path)) && IsNumber(Leaf(ModuleOf(b).path)) && ModuleOf(a).cls == ModuleOf(b).cls &&
@@ -91,8 +97,11 @@ class TreePrinter {
   void Print(const Line& line) {
     const Module& m = ModuleOf(line.first);
     const Branch& b = BranchOf(line.first);
-    std::string name = m.path.empty() ? "(root)" : Leaf(m.path);
-    if (line.count > 1) name = absl::StrCat("[", name, "-", Leaf(ModuleOf(line.last).path), "]");
+    std::string name = m.path.empty() ? "(root)" : BelowParent(m);
+    if (line.count > 1) {
+      name.resize(name.size() - Leaf(name).size());
+      absl::StrAppend(&name, "[", Leaf(m.path), "-", Leaf(ModuleOf(line.last).path), "]");
+    }
     if (b.calls > 1) absl::StrAppend(&name, " (called ", b.calls, " times)");
     const std::string times = line.count > 1 ? absl::StrCat(line.count, " x ") : "";
     table_.Row({std::string(2 * static_cast<size_t>(line.depth), ' ') + name,

@@ -50,15 +50,6 @@ void BindOutputs(FxState& state) {
   }
 }
 
-void OwnParams(FxState& state) {
-  for (size_t i = 0; i < state.net.params.size(); ++i) {
-    const absl::string_view fqn = state.net.params[i].fqn;
-    const size_t dot = fqn.rfind('.');
-    const ModuleId module = state.calls.ModuleAt(dot == absl::string_view::npos ? "" : fqn.substr(0, dot), "");
-    state.net.modules[static_cast<size_t>(module)].own.push_back(static_cast<ParamId>(i));
-  }
-}
-
 void NoteEvidence(FxState& state, const FxResolver& resolver, const FxBuilder& builder) {
   std::vector<Assumption>& notes = state.net.assumptions;
   if (builder.restored_norms() > 0) {
@@ -96,7 +87,7 @@ absl::StatusOr<Network> LiftFx(const onnx::Model& model, const LiftOptions& opti
   BindOutputs(state);
   NoteEvidence(state, resolver, builder);
   state.params.Finish(state.reads);
-  OwnParams(state);
+  state.calls.OwnParams();
   ComputeLifetimes(graph, state.fx_of_node, network);
   return network;
 }

@@ -138,6 +138,15 @@ ModuleId CallTree::ModuleAt(absl::string_view path, absl::string_view cls) {
   return id;
 }
 
+void CallTree::OwnParams() {
+  for (size_t i = 0; i < net_.params.size(); ++i) {
+    const std::string fqn = net_.params[i].fqn;
+    const size_t dot = fqn.rfind('.');
+    const ModuleId module = ModuleAt(dot == std::string::npos ? "" : absl::string_view(fqn).substr(0, dot), "");
+    net_.modules[static_cast<size_t>(module)].own.push_back(static_cast<ParamId>(i));
+  }
+}
+
 ModuleId CallTree::ParentOf(absl::string_view path) const {
   while (true) {
     const size_t dot = path.rfind('.');

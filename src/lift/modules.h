@@ -50,6 +50,8 @@ class CallTree {
 
   // The module of that path, made if new; its parent is the module with the longest path that is a prefix.
   ModuleId ModuleAt(absl::string_view path, absl::string_view cls);
+  // Gives every parameter to the module that its name says, made if it never ran.
+  void OwnParams();
 
  private:
   struct Open {

@@ -45,6 +45,7 @@ class PlainLift {
     }
     ComputeLastUses(net);
     HoldArguments(net);
+    state_.calls.OwnParams();
     TellAssumptions();
   }
 

@@ -11,6 +11,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/container/node_hash_map.h"
 #include "src/lift/modules.h"
 #include "src/onnx/model.h"
 
@@ -31,7 +32,7 @@ class OnnxNames {
   absl::string_view root_;                        // the one module that holds all parameters; empty if there is none
   absl::flat_hash_set<absl::string_view> known_;  // paths that parameters name
   absl::flat_hash_set<absl::string_view> seen_;   // paths of nodes so far
-  absl::flat_hash_map<absl::string_view, Scopes> by_prefix_;
+  absl::node_hash_map<absl::string_view, Scopes> by_prefix_;
 };
 
 }  // namespace memcrest

@@ -133,7 +133,12 @@ void Session::Run() {
   if (job_.ema.has_value()) {
     for (const auto& leaf : unseen_) ema_.push_back(rt_.MakeResident(leaf.sizes(), leaf.dtype(), Category::kBuffers));
   }
-  for (int16_t step = 0; step < job_.steps; ++step) Step(step);
+  Trace& trace = rt_.recorder().trace;
+  for (int16_t step = 0; step < job_.steps; ++step) {
+    Step(step);
+    // Steps are about equally long.
+    if (step == 0) trace.events.reserve(trace.events.size() * static_cast<size_t>(job_.steps + 1));
+  }
   rt_.recorder().trace.steps = static_cast<int16_t>(job_.steps);
   for (const OptimizedParam& p : optimized_) {
     const std::string& fqn = program_.network->params[static_cast<size_t>(p.leaf->param)].fqn;
