@@ -19,6 +19,9 @@ void NoteWatchedSum(Eager& rt, Bytes bytes) {
 }  // namespace
 
 void Eager::Backward(Value loss) { BackwardEngine(*this).Run(std::move(loss)); }
+void Eager::Backward(absl::Span<const Value> results, absl::Span<const Value> gradients) {
+  BackwardEngine(*this).Run(results, gradients);
+}
 
 void BackwardEngine::Prepare(TapeNode& root) {
   const uint32_t visit = rt_.next_visit_++;
@@ -31,6 +34,7 @@ void BackwardEngine::Prepare(TapeNode& root) {
     for (const Edge& e : node->next) {
       if (!e.node) continue;
       if (e.node->visit != visit) {
+        if (e.node->leaf != nullptr && e.node->pending > 0) Displace(*e.node);
         e.node->visit = visit;
         e.node->pending = 0;
         stack.push_back(e.node.get());
@@ -38,6 +42,21 @@ void BackwardEngine::Prepare(TapeNode& root) {
       ++e.node->pending;
     }
   }
+}
+
+// A backward inside another one may reach a parameter that the outer one is still collecting gradients for.
+void BackwardEngine::Displace(TapeNode& leaf) {
+  displaced_.push_back({Ref<TapeNode>(&leaf), leaf.visit, leaf.pending, std::move(leaf.grads)});
+  leaf.grads.clear();
+}
+
+void BackwardEngine::Restore() {
+  for (Displaced& d : displaced_) {
+    d.node->visit = d.visit;
+    d.node->pending = d.pending;
+    d.node->grads = std::move(d.grads);
+  }
+  displaced_.clear();
 }
 
 void BackwardEngine::Push(Ref<TapeNode> node) {
@@ -55,6 +74,24 @@ void BackwardEngine::Run(Value loss) {
   root->grads[output] = rt_.EmptyLike(loss);
   loss.reset();
   Push(std::move(root));
+  Drain();
+}
+
+// A root node whose edges lead to the results hands the gradients on (GraphRoot).
+void BackwardEngine::Run(absl::Span<const Value> results, absl::Span<const Value> gradients) {
+  TapeNode* const made = new TapeNode;
+  const Ref<TapeNode> root(made);
+  absl::InlinedVector<Value, 1> none;
+  for (const Value& v : results) root->next.push_back(Edge{v.impl()->grad_fn, v.impl()->output_nr});
+  GradCall grad(*root, none);
+  for (size_t i = 0; i < gradients.size(); ++i) grad.in_grads[i] = gradients[i];
+  Prepare(*root);
+  HandOn(*root, grad);
+  Drain();
+  Restore();
+}
+
+void BackwardEngine::Drain() {
   while (!ready_.empty()) {
     std::pop_heap(ready_.begin(), ready_.end(), RunsLater);
     const Ref<TapeNode> node = std::move(ready_.back());
@@ -72,7 +109,7 @@ void BackwardEngine::RunNode(const Ref<TapeNode>& node) {
     Value gradient = std::move(node->grads[0]);
     node->grads.clear();
     Accumulate(*node->leaf, std::move(gradient));
-    if (rt_.grad_ready != nullptr) rt_.grad_ready(rt_.hook_owner, *node->leaf);
+    if (rt_.grad_ready != nullptr && node->leaf->param != kNone) rt_.grad_ready(rt_.hook_owner, *node->leaf);
     return;
   }
   absl::InlinedVector<Value, 1> arrived = std::move(node->grads);
@@ -87,6 +124,7 @@ void BackwardEngine::RunNode(const Ref<TapeNode>& node) {
     rt_.set_grad_enabled(false);
     node->op->backward(rt_, grad);
     rt_.set_grad_enabled(enabled);
+    if (rt_.observer != nullptr) rt_.observer->Backward(grad);
   }
   grad.unpacked.clear();
   for (size_t i = 0; i < grad.in_grads.size(); ++i) {
@@ -99,29 +137,11 @@ void BackwardEngine::RunNode(const Ref<TapeNode>& node) {
 
 void BackwardEngine::Unpack(TapeNode& node, GradCall& grad) {
   grad.unpacked.resize(node.saved.size());
-  for (size_t i = 0; i < node.saved.size(); ++i) {
-    if (const Value* v = std::get_if<Value>(&node.saved[i])) {
-      grad.unpacked[i] = *v;
-    } else if (const Recompute* again = std::get_if<Recompute>(&node.saved[i])) {
-      Region& region = *again->region;
-      if (!region.recomputed && rt_.recompute != nullptr) {
-        rt_.recompute(rt_.hook_owner, region);
-        region.recomputed = true;
-      }
-      if (again->slot < region.slots.size()) grad.unpacked[i] = region.slots[again->slot];
-    }
-  }
+  for (size_t i = 0; i < node.saved.size(); ++i) grad.unpacked[i] = rt_.Unpack(node.saved[i]);
 }
 
 void BackwardEngine::Release(TapeNode& node) {
-  for (Saved& s : node.saved) {
-    if (const Recompute* again = std::get_if<Recompute>(&s)) {
-      Region& region = *again->region;
-      if (again->slot < region.slots.size()) region.slots[again->slot].reset();
-      if (again->slot < region.dead.size()) region.dead[again->slot] = true;
-    }
-    s = std::monostate();
-  }
+  for (Saved& s : node.saved) rt_.Release(s);
   node.saved.clear();
 }
 
@@ -130,10 +150,12 @@ Value BackwardEngine::Validated(const TapeNode& node, size_t input, Value gradie
   const Meta& want = *node.in[input];
   if (gradient.sizes() != want.sizes) {
     rt_.recorder().op = "sum";
+    if (rt_.observer != nullptr) rt_.observer->Move(gradient.bytes());
     gradient = rt_.SumTo(gradient, want.sizes);
   }
   if (gradient.dtype() != want.dtype) {
     rt_.recorder().op = "_to_copy";
+    if (rt_.observer != nullptr) rt_.observer->Move(gradient.bytes() + gradient.elements() * BytesOf(want.dtype));
     gradient = rt_.To(gradient, want.dtype);
   }
   return gradient;
@@ -165,6 +187,7 @@ void BackwardEngine::Add(Value& into, Value gradient) {
   rt_.recorder().op = "add";
   // A view refers to its base, base and view to one storage: can_accumulate_inplace() counts two (input_buffer.cpp).
   const bool alone = into.impl()->refs == 1 && into.storage()->refs == 1 && !into.impl()->is_view && IsDense(into);
+  if (rt_.observer != nullptr) rt_.observer->Move(into.bytes() + 2 * gradient.bytes());
   if (alone && into.dtype() == gradient.dtype() && into.sizes() == gradient.sizes()) {
     NoteWatchedSum(rt_, into.bytes());
     return;  // added in place, the arriving one dies
@@ -175,6 +198,7 @@ void BackwardEngine::Add(Value& into, Value gradient) {
 
 void BackwardEngine::Accumulate(Leaf& leaf, Value gradient) {
   if (leaf.grad) {
+    if (rt_.observer != nullptr) rt_.observer->Move(3 * gradient.bytes());
     return;  // += in place
   }
   const Meta& want = leaf.value.meta();
@@ -183,9 +207,10 @@ void BackwardEngine::Accumulate(Leaf& leaf, Value gradient) {
     leaf.grad = std::move(gradient);  // stolen
   } else {
     rt_.recorder().op = "clone";
+    if (rt_.observer != nullptr) rt_.observer->Move(2 * gradient.bytes());
     leaf.grad = rt_.EmptyStrided(want.sizes, IsDense(want) ? want.strides : ContiguousStrides(want.sizes), gradient.dtype());
   }
-  rt_.Retag(leaf.grad, Category::kGradients);
+  if (leaf.param != kNone) rt_.Retag(leaf.grad, Category::kGradients);
 }
 
 }  // namespace memcrest

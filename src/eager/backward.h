@@ -17,9 +17,14 @@ class BackwardEngine {
   explicit BackwardEngine(Eager& rt) : rt_(rt) {}
   // `loss` is a scalar with history; its gradient of ones is made here. The handle is dropped once its node is known.
   void Run(Value loss);
+  // From several results with the gradients that arrived there. The caller's handles stay, as Python's arguments do.
+  void Run(absl::Span<const Value> results, absl::Span<const Value> gradients);
 
  private:
   void Prepare(TapeNode& root);                 // counts the gradients each node waits for
+  void Displace(TapeNode& leaf);
+  void Restore();
+  void Drain();
   void RunNode(const Ref<TapeNode>& node);
   void Unpack(TapeNode& node, GradCall& grad);
   void Release(TapeNode& node);
@@ -29,7 +34,14 @@ class BackwardEngine {
   void Accumulate(Leaf& leaf, Value gradient);  // .grad: stolen, copied or added to
   void Push(Ref<TapeNode> node);
 
+  struct Displaced {
+    Ref<TapeNode> node;
+    uint32_t visit, pending;
+    absl::InlinedVector<Value, 1> grads;
+  };
+
   Eager& rt_;
+  std::vector<Displaced> displaced_;  // leaves of an outer backward
   std::vector<Ref<TapeNode>> ready_;  // heap by seq
 };
 

@@ -100,28 +100,51 @@ Values Eager::Dispatch(const OpEntry& op, absl::Span<const Value> inputs, const 
     }
     if (!call.recorded) call.need.clear();
   }
-  op.forward(*this, call);
+  RunKernel(call);
   if (call.recorded) Record(call, attrs, std::move(own));
   Values out(call.out.begin(), call.out.end());
   return out;
 }
 
+// The kernel itself. Inside a region with a save policy the results of some operators are kept, and taken the second time.
+void Eager::RunKernel(OpCall& call) {
+  Region* const region = call.op.composite ? nullptr : region_;
+  const bool kept = region != nullptr && region->keep != nullptr && !stopped_ && region->keep->Keeps(call);
+  if (kept && region->recomputing) return TakeKept(call, *region);
+  call.op.forward(*this, call);
+  if (kept) {
+    std::vector<Value>& results = region->kept.emplace_back();
+    for (const Value& v : call.out) results.push_back(v ? NewTensor(v.impl()->storage, v.meta_ref(), true) : Value());
+  }
+  if (observer == nullptr || call.op.composite || recorder_.muted) return;
+  // After an early stop nothing has bytes any more; an operator that stopped at its own result has run.
+  if (!stopped_ || (!call.out.empty() && call.out[0] && call.out[0].storage()->bytes > 0)) observer->Forward(call);
+}
+
+// The operator is not run again: what it saves is saved, and its results are the kept ones.
+void Eager::TakeKept(OpCall& call, Region& region) {
+  const uint32_t filled = region.filled;
+  {
+    const Restore<bool> muted(recorder_.muted, true);
+    call.op.forward(*this, call);
+  }
+  if (region.taken >= region.kept.size()) return;
+  std::vector<Value>& results = region.kept[region.taken++];
+  for (size_t i = 0; i < call.out.size() && i < results.size(); ++i) {
+    if (!call.out[i] || !results[i]) continue;
+    Ref<Storage> empty = std::exchange(call.out[i].impl()->storage, results[i].impl()->storage);
+    for (size_t slot = filled; slot < region.filled && slot < region.slots.size(); ++slot) {
+      Value& v = region.slots[slot];
+      if (v && v.impl()->storage == empty) v.impl()->storage = results[i].impl()->storage;
+    }
+  }
+  results.clear();
+}
+
 void OpCall::Save(Eager& rt, size_t slot, const Value& value) {
   if (!recorded || !value || rt.stopped_) return;
   if (saved.size() <= slot) saved.resize(slot + 1);
-  // Parameters are kept as they are; anything else without its history: a node that owned its own result would never die.
-  const Value kept = value.impl()->leaf != nullptr ? value : rt.NewTensor(value.impl()->storage, value.meta_ref(), true);
-  Region* region = rt.region_;
-  if (region == nullptr) {
-    saved[slot] = kept;
-    return;
-  }
-  if (!region->recomputing) {
-    saved[slot] = Recompute{Ref<Region>(region), region->saved++};
-    return;
-  }
-  if (region->filled < region->saved && !region->dead[region->filled]) region->slots[region->filled] = kept;
-  if (++region->filled >= region->saved) rt.stopped_ = true;
+  saved[slot] = rt.Pack(value);
 }
 
 void Eager::Record(OpCall& call, const Attrs& attrs, std::shared_ptr<const Attrs> own) {
@@ -130,7 +153,7 @@ void Eager::Record(OpCall& call, const Attrs& attrs, std::shared_ptr<const Attrs
     if (!call.out[i] || (i < 32 && (call.non_differentiable >> i & 1u) != 0) || !IsDifferentiable(call.out[i].dtype())) continue;
     call.out[i].impl()->requires_grad = true;
   }
-  if (region_ != nullptr && region_->recomputing) return;  // the throw-away graph of a recomputation
+  if (region_ != nullptr && (region_->recomputing || region_->discard)) return;  // the throw-away graph of a recomputation
   TapeNode* node = new TapeNode;
   const Ref<TapeNode> ref(node);
   node->seq = next_seq_++;

@@ -79,7 +79,7 @@ HiddenBlock Eager::Hidden(Bytes bytes) {
 }
 
 void Eager::UseCublas() {
-  if (stopped_) return;
+  if (stopped_ || recorder_.muted) return;
   bool& taken = cublas_handles_[recorder_.thread * 65536 + recorder_.stream];
   if (taken) return;
   taken = true;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "src/eager/observer.h"
 #include "src/eager/op.h"
 #include "src/eager/recorder.h"
 #include "src/eager/trace.h"
@@ -95,6 +96,18 @@ class Eager {
   Value MakeResident(DimSpan sizes, DType dtype, Category category);
   // Runs backward from a scalar loss. Calls `grad_ready(leaf)` after each accumulation.
   void Backward(Value loss);
+  // Runs backward from several results and the gradients that arrived at them; also inside another backward.
+  void Backward(absl::Span<const Value> results, absl::Span<const Value> gradients);
+  // One tape node for a whole function whose results were made without history (torch.autograd.Function); saves all inputs.
+  void RecordFunction(const OpEntry& op, absl::Span<const Value> inputs, absl::Span<Value> results);
+  // detach().requires_grad_(): the same storage; its gradient will arrive in `leaf` (null: it needs none).
+  Value Detached(const Value& v, Leaf* leaf);
+  // What saving a tensor for backward leaves behind now: itself, a place in the region's recomputation, or a host copy.
+  Saved Pack(const Value& value);
+  Value Unpack(Saved& saved);    // brings it back; a null value for nothing
+  void Release(Saved& saved);    // backward needs it no more
+  // torch.autograd.graph.save_on_cpu: what is saved from now on goes to host memory.
+  void set_offload_saved(bool offload) { offload_saved_ = offload; }
   void Retag(const Value& value, Category category);
 
   // ---- autocast
@@ -118,8 +131,12 @@ class Eager {
   // Called when a gradient has been accumulated into a leaf; engines and optimizer-in-backward hang here.
   void* hook_owner = nullptr;
   void (*grad_ready)(void* owner, Leaf& leaf) = nullptr;
+  // Told of every kernel; null: nobody.
+  KernelObserver* observer = nullptr;
   // Brings a checkpointed region's tensors back; set by the step that owns the network.
   void (*recompute)(void* owner, Region& region) = nullptr;
+  // The backward of a region that was recorded as one function (reentrant checkpointing).
+  void (*replay)(void* owner, GradCall& grad) = nullptr;
 
  private:
   friend class OpCall;
@@ -128,6 +145,8 @@ class Eager {
   absl::InlinedVector<Value, 4> CastInputs(const OpEntry& op, absl::Span<const Value> inputs);
   Value CachedCast(const Value& v, DType to);
   void Record(OpCall& call, const Attrs& attrs, std::shared_ptr<const Attrs> own);
+  void RunKernel(OpCall& call);
+  void TakeKept(OpCall& call, Region& region);
   Values Dispatch(const OpEntry& op, absl::Span<const Value> inputs, const Attrs& attrs,
                   absl::Span<const Dims* const> hints, std::shared_ptr<const Attrs> own);
 
@@ -141,6 +160,7 @@ class Eager {
   KernelDevice device_;
   bool grad_enabled_ = true;
   bool stopped_ = false;
+  bool offload_saved_ = false;
   bool autocast_on_ = false, autocast_cache_ = true;
   DType autocast_ = DType::kFloat32;
   absl::flat_hash_map<const TensorImpl*, std::pair<Value, Value>> autocast_copies_;  // leaf -> (leaf, low precision copy)

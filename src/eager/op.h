@@ -90,6 +90,7 @@ class GradCall {
   const Value& Saved(size_t slot) const;  // a null value if the slot was not saved
   const Meta& In(size_t i) const { return *node.in[i]; }
   const Meta& Out(size_t i = 0) const { return *node.out[i]; }
+  const Value& Result(size_t i) const { return in_grads[i]; }
   // A gradient that no input waits for is dropped, as autograd drops it.
   void Set(size_t i, Value value) {
     if (i < in_grads.size()) in_grads[i] = std::move(value);

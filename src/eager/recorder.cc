@@ -3,6 +3,7 @@
 namespace memcrest {
 
 Ref<Storage> Recorder::Alloc(Bytes bytes, Category category, Seen seen, Place place) {
+  if (muted) bytes = 0;
   Storage* storage = new Storage;
   storage->id = next_++;
   storage->bytes = bytes;

@@ -28,6 +28,7 @@ class Recorder {
   CallId call = kNone;
   const char* op = "";
   bool keep_events = true;
+  bool muted = false;  // storages made now are empty: a kernel that does not run
 
   Ref<Storage> Alloc(Bytes bytes, Category category, Seen seen = Seen::kBoth, Place place = Place::kDevice);
   void Freed(const Storage& storage);

@@ -56,6 +56,14 @@ bool IsSequenceFirst(const Meta& m) {
 }
 Bytes SequenceFirstCopy(const Value& v) { return IsSequenceFirst(v.meta()) ? 0 : v.bytes(); }
 
+// What the operators return besides the result: only backward reads it, and a save policy keeps it.
+void FurtherResults(OpCall& call, const Value& lse, const Value& seed, const Value& offset) {
+  call.Out(3) = offset;
+  call.Out(2) = seed;
+  call.Out(1) = lse;
+  call.non_differentiable |= 0b1110;
+}
+
 Value RowSums(Eager& rt, const Shape& s, int64_t queries) {
   const Dims sizes = {s.batch, s.heads, queries};
   return rt.Empty(sizes, DType::kFloat32);
@@ -73,6 +81,7 @@ void CudnnForward(Eager& rt, OpCall& call) {
   call.Save(rt, kLse, lse);
   call.Save(rt, kSeed, seed);
   call.Save(rt, kOffset, offset);
+  FurtherResults(call, lse, seed, offset);
 }
 
 void CudnnBackward(Eager& rt, GradCall& grad) {
@@ -102,6 +111,7 @@ void FlashForward(Eager& rt, OpCall& call) {
   call.Save(rt, kLse, lse);
   call.Save(rt, kSeed, state);
   call.Save(rt, kOffset, unused);
+  FurtherResults(call, lse, state, unused);
 }
 
 void FlashBackward(Eager& rt, GradCall& grad) {
@@ -151,6 +161,7 @@ void EfficientForward(Eager& rt, OpCall& call) {
   call.Save(rt, kLse, lse);
   call.Save(rt, kSeed, seed);
   call.Save(rt, kOffset, offset);
+  FurtherResults(call, lse, seed, offset);
 }
 
 // The kernel's float32 staging (AttentionBackwardKernel::Params::workspace_size): the query's gradient by blocks of

@@ -11,8 +11,6 @@
 namespace memcrest {
 namespace {
 
-bool Fused(const Meta& x, bool has_bias) { return has_bias && (x.sizes.size() == 2 || IsContiguous(x)); }
-
 Dims Folded(const Meta& x) {
   const int64_t width = x.sizes.back();
   return {width > 0 ? x.elements / width : NumElements(DimSpan(x.sizes.data(), x.sizes.size() - 1)), width};
@@ -24,7 +22,7 @@ MetaRef SwappedMeta(const Meta& w) {
 
 void LinearForward(Eager& rt, OpCall& call) {
   const Value &x = call.in[0], &w = call.in[1];
-  const bool bias = call.Has(2), fused = Fused(x.meta(), bias);
+  const bool bias = call.Has(2), fused = FusedLinear(x.meta(), bias);
   const Value folded = x.rank() == 2 ? x : rt.Reshape(x, Folded(x.meta()));
   if (call.Need(1)) call.Save(rt, 0, folded);
   if (call.Need(0)) call.Save(rt, 1, w);
@@ -40,7 +38,7 @@ void LinearForward(Eager& rt, OpCall& call) {
 
 void LinearBackward(Eager& rt, GradCall& grad) {
   const Meta& x = grad.In(0);
-  const bool fused = Fused(x, grad.inputs() > 2 && static_cast<bool>(grad.node.in[2]));
+  const bool fused = FusedLinear(x, grad.inputs() > 2 && static_cast<bool>(grad.node.in[2]));
   if (grad.Need(2) && !fused) grad.Set(2, rt.SumTo(grad.Grad(), grad.In(2).sizes));
   const Dims rows = {Folded(x)[0], grad.Out().sizes.back()};
   const Value g = rt.Reshape(grad.Take(), rows);

@@ -12,6 +12,8 @@
 
 namespace memcrest {
 
+// Does linear run as one addmm (with bias: two dimensions, or contiguous), or as a product of folded rows?
+inline bool FusedLinear(const Meta& x, bool has_bias) { return has_bias && (x.sizes.size() == 2 || IsContiguous(x)); }
 // Can cuBLAS read the last two dimensions as a row- or column-major matrix?
 bool CublasReadable(const Meta& meta);
 // a @ b of two matrices, or of two equally long batches of matrices.

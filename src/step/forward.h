@@ -23,21 +23,33 @@ class Forward {
   Value Run(bool evaluation = false);
   // Brings back what `region` would have saved: its nodes again, until the last saved tensor is there.
   void Recompute(Region& region);
+  // Backward of a reentrant region: runs it again with history, then a backward of its own.
+  void Replay(GradCall& grad);
 
  private:
-  struct Table;  // values by TensorId while a range of nodes runs
   void RunRange(NodeId begin, NodeId end, std::vector<Value>& table, bool regions);
   void RunNode(NodeId n, std::vector<Value>& table);
-  void EnterRegions(NodeId n, std::vector<Value>& table);
+  void RunRegions(NodeId begin, NodeId end, std::vector<Value>& table, CallId region);
+  bool Begins(CallId region) const;
+  void EnterRegion(CallId c, std::vector<Value>& table);
   void LeaveRegions(NodeId n);
+  NodeId RunReentrant(CallId c, std::vector<Value>& table);  // the node behind it
+  void RunInside(CallId c, std::vector<Value>& table);
+  template <typename Body>
+  void Again(const Body& body);
+  const std::vector<TensorId>& RegionInputs(CallId c);  // made before the call, read in it
+  std::vector<TensorId> RegionResults(CallId c) const;  // made in the call, read behind it
   Value Lookup(const std::vector<Value>& table, TensorId t) const;
 
   Eager& rt_;
   const Program& program_;
   const Job& job_;
   std::vector<Value>& resident_;
-  std::vector<CallId> region_at_;   // by NodeId: the region that begins there, kNone
+  std::vector<CallId> region_at_;   // by NodeId: the outermost region that begins there, kNone
+  std::vector<CallId> next_inside_;  // by CallId: the next inner region that begins at the same node
   std::vector<Ref<Region>> open_;   // innermost last
+  size_t recomputing_depth_ = 0;    // so many of them run again
+  absl::flat_hash_map<CallId, std::vector<TensorId>> region_inputs_;
 };
 
 }  // namespace memcrest

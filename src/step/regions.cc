@@ -41,7 +41,8 @@ absl::StatusOr<std::vector<bool>> MatchedModules(const Network& net, const Check
                         "see `memcrest inspect` for the module tree"});
   }
   if (!problems.empty()) return ToStatus(problems);
-  if (c.all_blocks) {
+  // transformers' own switch checkpoints its layer classes: the members of its module lists.
+  if (c.all_blocks || (!c.via.empty() && c.modules.empty())) {
     for (const ModuleId m : RepeatedBlocks(net)) matched[static_cast<size_t>(m)] = true;
   }
   if (c.every > 1) {

@@ -40,6 +40,7 @@ Session::Session(const Program& program, const Job& job, const KernelDevice& dev
   rt_.hook_owner = this;
   rt_.grad_ready = &Session::OnGradReady;
   rt_.recompute = &Session::OnRecompute;
+  rt_.replay = &Session::OnReplay;
   rt_.default_float = ParameterType(job.precision);
 }
 
@@ -157,6 +158,7 @@ void Session::Step(int16_t step) {
 }
 
 void Session::ForwardAndLoss() {
+  rt_.set_offload_saved(job_.offload.saved_tensors);
   if (IsAmp(job_.precision)) rt_.EnterAutocast(ComputeType(job_.precision), job_.autocast_cache);
   if (job_.outputs == Outputs::kDrop) {
     loss_ = ComputeLoss(rt_, job_, forward_.Run(), labels_);
@@ -165,6 +167,7 @@ void Session::ForwardAndLoss() {
     loss_ = ComputeLoss(rt_, job_, out_, labels_);
   }
   if (IsAmp(job_.precision)) rt_.ExitAutocast();
+  rt_.set_offload_saved(false);
 }
 
 void Session::MicroBatch(int64_t micro, bool last) {
@@ -248,6 +251,7 @@ void Session::OnGradReady(void* self, Leaf& leaf) {
   }
 }
 
+void Session::OnReplay(void* self, GradCall& grad) { static_cast<Session*>(self)->forward_.Replay(grad); }
 void Session::OnRecompute(void* self, Region& region) { static_cast<Session*>(self)->forward_.Recompute(region); }
 
 }  // namespace memcrest

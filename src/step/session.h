@@ -47,6 +47,7 @@ class Session {
   void EnterPhase(Phase phase);
 
   static void OnGradReady(void* self, Leaf& leaf);
+  static void OnReplay(void* self, GradCall& grad);
   static void OnRecompute(void* self, Region& region);
 
   const Program& program_;
