@@ -8,10 +8,10 @@
 namespace memcrest {
 namespace {
 
-constexpr std::array<absl::string_view, 33> kHostOps = {
+constexpr std::array<absl::string_view, 36> kHostOps = {
     "Gather", "Unsqueeze", "Squeeze", "Concat", "Slice", "Add", "Sub", "Mul", "Div", "Mod", "Neg", "Cast", "Floor", "Ceil",
     "Round", "Min", "Max", "Sqrt", "Pow", "Reciprocal", "Equal", "Less", "Greater", "Where", "Not", "And", "Or", "Reshape",
-    "Identity", "ReduceProd", "Abs", "LessOrEqual", "GreaterOrEqual"};
+    "Identity", "ReduceProd", "Abs", "LessOrEqual", "GreaterOrEqual", "Clip", "Transpose", "Log"};
 constexpr std::array<absl::string_view, 7> kFactories = {"Range", "ConstantOfShape", "Expand", "Tile", "Trilu", "EyeLike", "CumSum"};
 
 template <size_t N>

@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "src/eager/op.h"
 #include "src/lift/call_merge.h"
 #include "src/lift/lifetimes.h"
 #include "src/lift/pattern.h"
@@ -43,6 +45,7 @@ class PlainLift {
       const TensorId t = state_.Operand(v);
       if (t != kNone) net.outputs.push_back(t);
     }
+    NameFolded();
     ComputeLastUses(net);
     HoldArguments(net);
     state_.calls.OwnParams();
@@ -109,11 +112,46 @@ class PlainLift {
     state_.evidence = Evidence::kPattern;
     std::vector<TensorId> in;
     for (size_t i = 0; i < m.in.size(); ++i) {
+      if (const FoldedView* const view = FoldedAt(m, i)) {
+        in.push_back(EmitFolded(*view, m.in[i]));
+        continue;
+      }
       const bool flipped = std::find(m.transposed_weights.begin(), m.transposed_weights.end(), i) != m.transposed_weights.end();
       in.push_back(flipped ? state_.TransposedWeight(m.in[i]) : state_.Operand(m.in[i]));
     }
     for (const auto& [operand, perm] : m.permuted) in[operand] = state_.EmitInner("permute", {in[operand]}, {{Key::kPerm, perm}});
     state_.Emit(m.op, std::move(in), m.attrs, {m.out});
+  }
+
+  static const FoldedView* FoldedAt(const Match& m, size_t operand) {
+    for (const FoldedView& view : m.folded) {
+      if (view.operand == operand) return &view;
+    }
+    return nullptr;
+  }
+
+  TensorId EmitFolded(const FoldedView& view, ValueId stored) {
+    const onnx::Literal& literal = *state_.view.LiteralOf(stored);
+    TensorId t = state_.NewParam(view.leaf, view.own, literal.dtype);
+    if (view.scaled) t = state_.EmitInner("mul", {t}, {{Key::kScalar, 1.5}});
+    return state_.EmitInner("view", {t}, {{Key::kSizes, literal.dims}});
+  }
+
+  // A weight that the exporter folded lost its name; it belongs to the module that reads it first, where patterns for
+  // freezing look for it.
+  void NameFolded() {
+    Network& net = state_.net;
+    for (const Node& node : net.nodes) {
+      for (size_t i = 0; i < node.in.size(); ++i) {
+        const TensorId t = node.in[i];
+        if (t == kNone || net.tensors[static_cast<size_t>(t)].role != Role::kParam) continue;
+        Param& p = net.params[static_cast<size_t>(net.tensors[static_cast<size_t>(t)].param)];
+        if (!absl::StrContains(p.fqn, "::")) continue;
+        const std::string& path = ModulePath(net, node.call);
+        const bool bias = absl::string_view(node.op->name) == "add" || i == 2;
+        if (!path.empty()) p.fqn = state_.FreeName(absl::StrCat(path, bias ? ".bias" : ".weight"));
+      }
+    }
   }
 
   void TellAssumptions() {

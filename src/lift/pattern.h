@@ -15,6 +15,14 @@
 
 namespace memcrest {
 
+// An operand that is a view of a parameter, folded by the exporter into a stored tensor of its own.
+struct FoldedView {
+  size_t operand = 0;
+  const char* leaf = "";  // the parameter's name in its module
+  Dims own;               // sizes in the module
+  bool scaled = false;    // multiplied by a number before it was viewed
+};
+
 struct Match {
   std::string op;
   Attrs attrs;
@@ -23,6 +31,7 @@ struct Match {
   std::vector<int> nodes;          // all nodes it stands for, the anchor included
   // Operands that are a permutation of a value that the exporter merged with another: (operand, permutation of that value).
   std::vector<std::pair<size_t, Dims>> permuted;
+  std::vector<FoldedView> folded;
   std::vector<size_t> transposed_weights;  // operands that are stored transposed: [in, out] in the file, [out, in] in the module
 };
 

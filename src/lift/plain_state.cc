@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/eager/op.h"
 #include "src/job/pattern.h"
+#include "src/lift/tied_heads.h"
 
 namespace memcrest {
 
@@ -149,6 +150,12 @@ std::string PlainState::ModulePathNow() {
   return scopes.empty() ? std::string() : std::string(scopes.back().path);
 }
 
+std::string PlainState::FreeName(const std::string& fqn) {
+  std::string free = fqn;
+  for (int n = 1; !by_fqn_.emplace(free, kNone).second; ++n) free = absl::StrCat(fqn, "_", n);
+  return free;
+}
+
 TensorId PlainState::NewParam(const std::string& leaf, Dims dims, DType dtype, bool buffer) {
   const std::string path = ModulePathNow();
   std::string fqn = path.empty() ? leaf : absl::StrCat(path, ".", leaf);
@@ -177,17 +184,19 @@ TensorId PlainState::NewParam(const std::string& leaf, Dims dims, DType dtype, b
 // A folded head [width, vocabulary] with the sizes of a token table: exporters copy a tied weight when they fold its transpose.
 // Nothing in such a file tells a tied head from one of its own; most models of this shape tie them, --untie says otherwise.
 ParamId PlainState::TiedEmbedding(int64_t rows, int64_t columns, const std::string& own) const {
-  if (rows <= 2 * columns) return kNone;
-  for (const std::string& pattern : options.untie) {
-    if (MatchesPattern(own, pattern, true)) return kNone;
-  }
+  const auto named = [&](const std::vector<std::string>& patterns) {
+    return absl::c_any_of(patterns, [&](const std::string& pattern) { return MatchesPattern(own, pattern, true); });
+  };
+  const bool asked = absl::c_any_of(options.tie, [&](const std::string& tie) { return absl::StartsWith(tie, own + "="); });
+  if (named(options.untie) || (!asked && rows <= 2 * columns)) return kNone;
   for (size_t v = 0; v < view.graph().values.size(); ++v) {
     const onnx::Value& value = view.graph().values[v];
     if (value.initializer < 0 || tensors_[v] == kNone) continue;
     const Tensor& t = net.tensors[static_cast<size_t>(tensors_[v])];
     if (t.param == kNone || net.params[static_cast<size_t>(t.param)].dims != Dims{rows, columns}) continue;
     const auto reads = [&](int user) { return view.node(user).op_type == "Gather" && view.In(user, 0) == static_cast<ValueId>(v); };
-    if (absl::c_any_of(view.Users(static_cast<ValueId>(v)), reads)) return t.param;
+    if (!absl::c_any_of(view.Users(static_cast<ValueId>(v)), reads)) continue;
+    return !asked && KeepsOwnHead(view.graph(), value.name, own, rows, columns) ? kNone : t.param;
   }
   return kNone;
 }

@@ -52,6 +52,8 @@ class PlainState {
   // Bytes of heads that are taken to be the embedding's own weight (told as an assumption).
   Bytes tied_bytes = 0;
   std::string ModulePathNow();
+  // `fqn`, or the next one that no parameter bears: "conv.weight_1". It is taken from then on.
+  std::string FreeName(const std::string& fqn);
 
  private:
   TensorId NewTensor(onnx::ValueId v);

@@ -157,5 +157,46 @@ TEST(PlainLift, ANumberKeepsItsType) {
   EXPECT_EQ(*net.nodes[1].attrs.Find(Key::kScalar), AttrValue(0.5));
 }
 
+// F.batch_norm(weight.reshape(1, out, -1), None, None, weight=(gain * scale).view(-1), training=True): the exporter folds the
+// reshape, a transpose of it and the gain into tensors without names.
+TEST(PlainLift, AStandardisedWeightIsOneParameterAndItsGain) {
+  const Network net = MustLift(R"(<ir_version: 8, opset_import: ["" : 17]>
+    g (float[batch, 3, 8, 8] x) => (float[batch, 4, 8, 8] y)
+      <float[1, 4, 27] "onnx::BatchNormalization_1", float[4] "onnx::BatchNormalization_2", float[1, 27, 4] "onnx::ReduceMean_3",
+       float[4] "stem.bias"> {
+      zeros = Constant<value = float[4] {0.0, 0.0, 0.0, 0.0}>()
+      mean = ReduceMean<axes = [0, 1], keepdims = 0>("onnx::ReduceMean_3")
+      kept = ReduceMean<axes = [0, 1], keepdims = 1>("onnx::ReduceMean_3")
+      d = Sub("onnx::ReduceMean_3", kept)
+      d2 = Mul(d, d)
+      var = ReduceMean<axes = [0, 1], keepdims = 0>(d2)
+      n = BatchNormalization<training_mode = 1>("onnx::BatchNormalization_1", "onnx::BatchNormalization_2", zeros, mean, var)
+      sizes = Constant<value = int64[4] {4, 3, 3, 3}>()
+      w = Reshape(n, sizes)
+      y = Conv<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(x, w, "stem.bias")
+    })");
+  EXPECT_EQ(OpsOf(net), (Names{"view", "mul", "view", "batch_norm", "reshape", "convolution"}));
+  ASSERT_EQ(net.params.size(), 3u);
+  EXPECT_EQ(net.params[1].dims, (Dims{4, 3, 3, 3}));
+  EXPECT_EQ(net.params[2].dims, (Dims{4, 1, 1, 1}));
+  EXPECT_TRUE(Verify(net).empty());
+}
+
+std::vector<std::string> ParamsOfHead(const std::string& table) {
+  const Network net = MustLift(R"(<ir_version: 8, opset_import: ["" : 17]>
+    g (int64[n] i) => (float[n, 9] y) <float[9, 2] ")" + table + R"(", float[2, 9] "onnx::MatMul_1"> {
+      x = Gather(")" + table + R"(", i)
+      y = MatMul(x, "onnx::MatMul_1")
+    })");
+  std::vector<std::string> names;
+  for (const Param& p : net.params) names.push_back(p.fqn);
+  return names;
+}
+
+TEST(PlainLift, AFoldedHeadIsTheTokenTableUnlessItsFamilyKeepsItsOwn) {
+  EXPECT_EQ(ParamsOfHead("transformer.wte.weight"), (Names{"transformer.wte.weight"}));
+  EXPECT_EQ(ParamsOfHead("gpt_neox.embed_in.weight"), (Names{"gpt_neox.embed_in.weight", "weight"}));
+}
+
 }  // namespace
 }  // namespace memcrest
