@@ -13,6 +13,7 @@
 #include "src/report/build_report.h"
 #include "src/report/events_csv.h"
 #include "src/shape/shapes.h"
+#include "src/shape/unroll.h"
 #include "src/step/optimizer.h"
 #include "src/step/program.h"
 #include "src/step/regions.h"
@@ -73,8 +74,11 @@ absl::StatusOr<Report> Simulate(const std::string& model_path, const Job& job, s
   if (Optimizers().Find(job.optimizer) == nullptr) {
     return ToStatus(Problem{"E0502", absl::StrCat("no optimizer named '", job.optimizer, "'"), "--optimizer", "", "see `memcrest optimizers`"});
   }
-  MEMCREST_ASSIGN_OR_RETURN(const onnx::Model model, onnx::ReadFile(model_path));
-  MEMCREST_ASSIGN_OR_RETURN(const BoundShapes shapes, BindShapes(model, BindingOf(job)));
+  MEMCREST_ASSIGN_OR_RETURN(onnx::Model read, onnx::ReadFile(model_path));
+  Binding binding = BindingOf(job);
+  std::vector<Assumption> unrolling;
+  MEMCREST_ASSIGN_OR_RETURN(const onnx::Model model, Unroll(std::move(read), &binding, &unrolling));
+  MEMCREST_ASSIGN_OR_RETURN(const BoundShapes shapes, BindShapes(model, binding));
   MEMCREST_ASSIGN_OR_RETURN(const Network network, Lift(model, LiftOptionsOf(job)));
   MEMCREST_ASSIGN_OR_RETURN(std::vector<bool> regions, CheckpointedCalls(network, job.checkpoint));
   const Program program = MakeProgram(network, shapes, job);
@@ -93,6 +97,7 @@ absl::StatusOr<Report> Simulate(const std::string& model_path, const Job& job, s
   report.trainable_count = session.trainable_count();
   report.parameter_bytes = session.parameter_bytes();
   report.assumptions = network.assumptions;
+  report.assumptions.insert(report.assumptions.end(), unrolling.begin(), unrolling.end());
   report.assumptions.insert(report.assumptions.end(), shapes.assumptions.begin(), shapes.assumptions.end());
   for (const std::string& note : model.notes) report.assumptions.push_back({"A0201", note, 0});
   FillSettings(job, report);

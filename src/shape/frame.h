@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "src/onnx/expand_control.h"
 #include "src/onnx/model.h"
 #include "src/shape/expression.h"
 #include "src/shape/shapes.h"
@@ -82,6 +83,7 @@ struct Session {
   std::map<std::string, Tally> data_dependent;  // operator -> A0402
   std::map<std::string, Tally> undetermined;    // operator -> A0403
   std::map<std::string, Tally> frozen;          // operator -> A0406
+  std::vector<onnx::ControlChoice> control;     // of the top graph's If, Loop, Scan, in order
   int64_t body_nodes_left = 2'000'000;          // nodes that runs of sub-graph bodies may still visit
 };
 

@@ -192,6 +192,11 @@ bool RuleContext::RunBody(const onnx::Graph& body, const std::vector<Slot>& argu
   return true;
 }
 
+void RuleContext::NoteControl(int64_t count, bool known) const {
+  if (frame_.parent != nullptr) return;
+  session_.control.push_back({static_cast<int>(node_ - frame_.graph.nodes.data()), count, known});
+}
+
 const Rule* FindRule(absl::string_view op_type, absl::string_view domain) {
   using Table = absl::flat_hash_map<absl::string_view, const Rule*>;
   const auto build = [](std::initializer_list<absl::Span<const Rule>> families) {

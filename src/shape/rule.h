@@ -71,6 +71,8 @@ class RuleContext {
   // As Out, for sizes that nothing bounds before the run: the declared ones if they can be evaluated, else `guess`
   // (A0403).
   BoundValue& Undetermined(int i, DType dtype, Dims guess);
+  // Notes which branch or how many trips of this If, Loop or Scan run; only told of the top graph.
+  void NoteControl(int64_t count, bool known) const;
   // Notes that a size frozen by the exporter was recomputed (A0406).
   void CountFrozen() const { Count(session_.frozen); }
   // The result is as for an operator without rule: declared sizes, else those of input 0 (A0401).

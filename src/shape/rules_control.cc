@@ -67,6 +67,7 @@ void If(RuleContext& c) {
   if (yes == nullptr || no == nullptr) return c.Fallback();
   std::vector<Slot> first, second;
   if (const std::optional<int64_t> condition = c.Scalar(0); condition.has_value()) {
+    c.NoteControl(*condition != 0 ? 1 : 0, true);
     if (c.RunBody(*condition != 0 ? *yes : *no, {}, &first)) SetResults(c, std::move(first));
     return;
   }
@@ -75,6 +76,8 @@ void If(RuleContext& c) {
     c.RunBody(*yes, {}, &first);  // reports why
     return;
   }
+  // The larger branch stands for both.
+  c.NoteControl(yes_fits && (!no_fits || yes->nodes.size() >= no->nodes.size()) ? 1 : 0, false);
   if (yes_fits && no_fits) {
     for (size_t i = 0; i < first.size() && i < second.size(); ++i) first[i] = Either(first[i], second[i]);
   }
@@ -103,6 +106,7 @@ class LoopRun {
     }
     if (still_) trips = most_;
     const int64_t stacked = trips;
+    c_.NoteControl(count_known_ || most_ <= kMostTrips ? trips : kUnknownTrips, count_known_);
     if (trips == 0) {  // the body still says what an output stacked zero times looks like
       if (!Trip(0)) return;
       carried_ = initial;
@@ -210,6 +214,7 @@ void Scan(RuleContext& c) {
     }
     SetTensor(&arguments.emplace_back(), c.Type(i), sizes);
   }
+  c.NoteControl(length, true);
   if (!c.RunBody(*body, arguments, &results)) return;
   for (int i = 0; i < c.outputs() && static_cast<size_t>(i) < results.size(); ++i) {
     const BoundValue& one = results[static_cast<size_t>(i)].value;

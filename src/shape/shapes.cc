@@ -96,6 +96,7 @@ absl::StatusOr<BoundShapes> BindShapes(const onnx::Model& model, const Binding& 
   BoundShapes result;
   result.values = std::move(pass.frame.values);
   result.assumptions = std::move(inputs.assumptions);
+  result.control = std::move(pass.session.control);
   AddTallies(pass.session.without_rule, "A0401",
              "no shape rule; the sizes declared in the file or those of the first input are taken",
              &result.assumptions);

@@ -14,6 +14,7 @@
 
 #include "absl/status/statusor.h"
 #include "src/base/problem.h"
+#include "src/onnx/expand_control.h"
 #include "src/onnx/model.h"
 
 namespace memcrest {
@@ -38,7 +39,12 @@ struct BoundValue {
 struct BoundShapes {
   std::vector<BoundValue> values;  // by onnx::ValueId of the top graph
   std::vector<Assumption> assumptions;
+  // What the binding decides of the top graph's If, Loop and Scan, in the order of nodes.
+  std::vector<onnx::ControlChoice> control;
 };
+
+// A Loop whose trips nothing bounds before the run.
+inline constexpr int64_t kUnknownTrips = -1;
 
 // One free symbol of the inputs and where it occurs ("input_ids dimension 0").
 struct FreeSymbol {
