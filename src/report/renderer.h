@@ -4,17 +4,25 @@
 #ifndef MEMCREST_REPORT_RENDERER_H_
 #define MEMCREST_REPORT_RENDERER_H_
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "src/report/breakdown.h"
 #include "src/report/report.h"
 
 namespace memcrest {
 
 struct RenderOptions {
   bool color = false;     // terminal colours (text only)
-  bool verbose = false;   // everything that the report has (text only)
+  bool verbose = false;   // text: everything that the report has; json: every storage of the step
+  // Text only: rows of each list (0: a few), what to list (none: categories, patterns of modules, tensors), segments of
+  // module paths that are kept (0: all).
+  int64_t top = 0;
+  std::optional<By> by = std::nullopt;
+  int64_t depth = 0;
 };
 
 struct Renderer {

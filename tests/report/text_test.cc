@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "src/report/renderer.h"
 #include "src/report/text_table.h"
 #include "tests/report/sample_report.h"
@@ -13,8 +15,7 @@ std::string Text(const Report& report, const RenderOptions& options = {}) {
 std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 TEST(TextReport, SaysTheAnswerFirstAndThenWhy) {
-  EXPECT_EQ(Text(SampleReport()),
-            R"(peak 21.0 GiB of 24.0 GiB on rank 0, backward of model.layers.31.mlp: fits, 3.00 GiB free
+  EXPECT_EQ(Text(SampleReport()), absl::StrReplaceAll(R"(peak 21.0 GiB of 24.0 GiB on rank 0, backward of model.layers.31.mlp: fits, 3.00 GiB free
 
 net.onnx  batch=8
 1,073,741,824 parameters (4.00 GiB), all trainable
@@ -24,12 +25,19 @@ precision fp32
   reserved   20.0 GiB  the allocator's segments, 2.00 GiB lost to fragmentation
   process    21.0 GiB  as nvidia-smi shows: 20.5 GiB to 22.0 GiB
 
+live tensors over the step
+   $8
+  $1$8
+  $8$8
+  forward
+
   peak of phase  allocated  live tensors
   forward         15.0 GiB      14.0 GiB
   backward        17.0 GiB      16.0 GiB
   between steps   5.00 GiB      4.00 GiB
 
-live tensors at the peak, 16.0 GiB (backward of model.layers.31.mlp, native_layer_norm_backward)
+live tensors at the peak, 16.0 GiB (backward of model.layers.31.mlp,
+  native_layer_norm_backward)
   activations  10.0 GiB  62.5 %  ###############
   parameters   4.00 GiB  25.0 %  ######
   gradients    2.00 GiB  12.5 %  ###
@@ -38,7 +46,7 @@ by module
   model.layers.31.mlp  3.00 GiB  18.8 %  7 tensors
 
 largest tensors
-  output of gelu  1.00 GiB  activations  forward, gelu
+  output of gelu  1.00 GiB  activations, forward
 
 assumed
   A0301 dropout "p" is 0.1 (512 B)
@@ -48,7 +56,37 @@ operators without a rule (inputs and output are assumed saved)
 
 next
   memcrest inspect net.onnx
-)");
+)", {{"$1", "\u2581"}, {"$8", "\u2588"}}));  // blocks of one and of eight eighths
+}
+
+// By operator the sample has only its largest tensors to go by; modules are cut to two segments.
+TEST(TextReport, ListsThePeakByWhatIsAskedFor) {
+  const std::string modules = Text(SampleReport(), {.by = By::kPattern, .depth = 3});
+  EXPECT_NE(modules.find("\nby module\n  model.layers.31  3.00 GiB  18.8 %  7 tensors\n"), std::string::npos) << modules;
+  EXPECT_EQ(modules.find("largest tensors"), std::string::npos);
+  const std::string ops = Text(SampleReport(), {.by = By::kOp});
+  EXPECT_NE(ops.find("\nby the operator that made them\n  gelu  1.00 GiB  6.2 %  1 tensor\n"), std::string::npos) << ops;
+  const std::string one = Text(SampleReport(), {.top = 1, .by = By::kCategory});
+  EXPECT_NE(one.find("  activations  10.0 GiB  62.5 %  ###############\n  (2 more)     6.00 GiB  37.5 %\n"), std::string::npos) << one;
+}
+
+TEST(TextReport, ModulesThatDifferInNumbersAreOnePattern) {
+  Report report = SampleReport();
+  report.devices[0].top_modules = {{"model.layers.0.mlp", 2 << 20, 7}, {"model.layers.1.mlp", 1 << 20, 8}, {"model.head.0", 5, 1}};
+  const std::vector<BreakdownRow> rows = Breakdown(report.devices[0], By::kPattern);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].name, "model.layers.*.mlp");
+  EXPECT_EQ(rows[0].bytes, 3 << 20);
+  EXPECT_EQ(rows[0].tensors, 15);
+  EXPECT_EQ(rows[1].name, "model.head.0");  // the only one keeps its number
+}
+
+TEST(TextReport, LinesBelowTheAnswerHaveAtMost80Columns) {
+  Report report = SampleReport();
+  report.devices[0].top_tensors[0].name = std::string(200, 'n');
+  report.devices[0].top_modules[0].module = "model." + std::string(200, 'm');
+  const std::vector<std::string> lines = absl::StrSplit(Text(report), '\n');
+  for (size_t i = 1; i < lines.size(); ++i) EXPECT_LE(lines[i].size(), 80u) << lines[i];
 }
 
 TEST(TextReport, AJobThatDoesNotFitSaysByHowMuchAndWhere) {
@@ -60,7 +98,7 @@ TEST(TextReport, AJobThatDoesNotFitSaysByHowMuchAndWhere) {
   const std::string text = Text(report);
   EXPECT_EQ(FirstLine(text),
             "peak 21.0 GiB of 20.0 GiB on rank 0, backward of model.layers.31.mlp: does not fit, 1.00 GiB too much");
-  EXPECT_NE(text.find("it breaks in forward of model.head (mm), asking for 2.00 GiB with 15.0 GiB in use\n"),
+  EXPECT_NE(text.find("it breaks in forward of model.head (mm): 2.00 GiB asked for, 15.0 GiB in use\n"),
             std::string::npos);
 }
 

@@ -1,5 +1,7 @@
 // memcrest simulate: the peak memory of a training job.
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "src/cli/command.h"
 #include "src/cli/output.h"
 #include "src/job/nearest.h"
@@ -15,6 +17,9 @@ constexpr Option kOptions[] = {
     {"--force", "", "overwrite FILE"},
     {"--events", "FILE", "also write the events of the reported step (storages made and dropped) as CSV"},
     {"--quiet", "", "text: the first line only"},
+    {"--top", "N", "text: rows of each list (8)"},
+    {"--by", "KEY", "text: list the peak by category, module, pattern (module paths without numbers), op or tensor"},
+    {"--depth", "N", "text: levels of module paths that are told apart"},
     {"--verbose", "", "text: every module and tensor; json: every storage of the step"},
 };
 
@@ -25,6 +30,25 @@ absl::StatusOr<const Renderer*> RendererOf(const Arguments& arguments) {
   for (const Renderer& renderer : Renderers().All()) names.push_back(renderer.name);
   return ToStatus(Problem{"E0105", absl::StrCat("unknown format \"", name, "\""), absl::StrCat("--format ", name), "",
                           DidYouMean(name, names)});
+}
+
+absl::Status ReadCount(const Arguments& arguments, const std::string& name, int64_t& count) {
+  const std::string text = arguments.Get(name, "0");
+  if (absl::SimpleAtoi(text, &count) && count >= 0) return absl::OkStatus();
+  return ToStatus(Problem{"E0104", absl::StrCat("\"", text, "\" is not a count"), absl::StrCat("--", name), "", ""});
+}
+
+absl::StatusOr<RenderOptions> RenderOptionsOf(const Arguments& arguments) {
+  RenderOptions options;
+  options.verbose = arguments.Has("verbose");
+  MEMCREST_RETURN_IF_ERROR(ReadCount(arguments, "top", options.top));
+  MEMCREST_RETURN_IF_ERROR(ReadCount(arguments, "depth", options.depth));
+  if (!arguments.Has("by")) return options;
+  options.by = ByNamed(arguments.Get("by"));
+  if (options.by.has_value()) return options;
+  const std::vector<std::string> names(std::begin(kByNames), std::end(kByNames));
+  return ToStatus(Problem{"E0105", absl::StrCat("unknown key \"", arguments.Get("by"), "\""), "--by",
+                          absl::StrCat("the keys are ", absl::StrJoin(names, ", ")), DidYouMean(arguments.Get("by"), names)});
 }
 
 // What a user would try next, most promising first.
@@ -51,6 +75,8 @@ std::string FirstLine(const std::string& text) { return text.substr(0, text.find
 int RunSimulate(const Arguments& arguments, Console& console) {
   const absl::StatusOr<const Renderer*> renderer = RendererOf(arguments);
   if (!renderer.ok()) return Fail(renderer.status(), console);
+  absl::StatusOr<RenderOptions> options = RenderOptionsOf(arguments);
+  if (!options.ok()) return Fail(options.status(), console);
   const absl::StatusOr<Job> job = JobOf(arguments);
   if (!job.ok()) return Fail(job.status(), console);
   std::string events;
@@ -63,10 +89,8 @@ int RunSimulate(const Arguments& arguments, Console& console) {
   report->next = NextCommands(*report, *job, arguments);
 
   const std::string path = arguments.Get("output");
-  RenderOptions options;
-  options.color = console.color && (path.empty() || path == "-");
-  options.verbose = arguments.Has("verbose");
-  std::string text = (*renderer)->render(*report, options);
+  options->color = console.color && (path.empty() || path == "-");
+  std::string text = (*renderer)->render(*report, *options);
   if (arguments.Has("quiet") && (*renderer)->name == absl::string_view("text")) text = FirstLine(text);
   const absl::Status written = WriteOutput(path, text, arguments.Has("force"), console);
   if (!written.ok()) return Fail(written, console);

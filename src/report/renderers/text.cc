@@ -1,11 +1,14 @@
 // --format text: the first line answers the question, the rest says why. 80 columns, rounded figures.
 #include <algorithm>
+#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "src/memory/account.h"
+#include "src/report/breakdown.h"
 #include "src/report/renderer.h"
+#include "src/report/sparkline.h"
 #include "src/report/text_table.h"
 
 namespace memcrest {
@@ -47,8 +50,9 @@ std::string Answer(const DeviceReport& d, const RenderOptions& options) {
 std::string BreakLine(const DeviceReport& d) {
   if (!d.breaks) return "";
   const BreakReport& b = *d.breaks;
-  return absl::StrCat("it breaks in ", Place(b.phase, b.module), " (", b.op, "), asking for ", HumanBytes(b.requested),
-                      " with ", HumanBytes(b.allocated), " in use\n");
+  return absl::StrCat(Wrapped(absl::StrCat("it breaks in ", Place(b.phase, b.module), " (", b.op, "): ",
+                                           HumanBytes(b.requested), " asked for, ", HumanBytes(b.allocated), " in use"), 2),
+                      "\n");
 }
 
 std::string Head(const Report& report) {
@@ -91,40 +95,57 @@ std::string Phases(const DeviceReport& d) {
   return absl::StrCat("\n", table.Text());
 }
 
-std::string Categories(const DeviceReport& d) {
-  std::vector<size_t> order;
-  for (size_t c = 0; c < kCategoryCount; ++c) order.push_back(c);
-  const CategoryBytes& bytes = d.peak.by_category;
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return bytes[a] > bytes[b]; });
-  TextTable table("lrrl");
-  for (const size_t c : order) {
-    if (bytes[c] == 0) continue;
-    const Bytes bar = d.peak.live.tensor > 0 ? bytes[c] * kBarWidth / d.peak.live.tensor : 0;
-    table.Row({NameOf(static_cast<Category>(c)), HumanBytes(bytes[c]), Percent(bytes[c], d.peak.live.tensor),
-               std::string(static_cast<size_t>(std::clamp<Bytes>(bar, 0, kBarWidth)), '#')});
-  }
-  return absl::StrCat("\nlive tensors at the peak, ", HumanBytes(d.peak.live.tensor), " (",
-                      Place(d.peak.phase, d.peak.module), ", ", d.peak.op, ")\n", table.Text());
+std::string Curve(const DeviceReport& d) {
+  constexpr size_t kRows = 3;
+  if (d.timeline.size() < 2) return "";
+  return absl::StrCat("\nlive tensors over the step\n", Sparkline(d.timeline, kTextWidth - 4, kRows));
 }
 
-std::string Modules(const DeviceReport& d, size_t rows) {
-  TextTable table("lrrr");
-  for (size_t i = 0; i < std::min(rows, d.top_modules.size()); ++i) {
-    const ModuleRow& m = d.top_modules[i];
-    table.Row({m.module.empty() ? "(outside of modules)" : m.module, HumanBytes(m.bytes),
-               Percent(m.bytes, d.peak.live.tensor), absl::StrCat(m.tensors, m.tensors == 1 ? " tensor" : " tensors")});
-  }
-  return table.empty() ? "" : absl::StrCat("\nby module\n", table.Text());
+std::string Bar(Bytes part, Bytes whole) {
+  const Bytes length = whole > 0 ? part * kBarWidth / whole : 0;
+  return std::string(static_cast<size_t>(std::clamp<Bytes>(length, 0, kBarWidth)), '#');
 }
 
-std::string Tensors(const DeviceReport& d, size_t rows) {
-  TextTable table("lrll");
-  for (size_t i = 0; i < std::min(rows, d.top_tensors.size()); ++i) {
-    const TensorRow& t = d.top_tensors[i];
-    table.Row(
-        {t.name, HumanBytes(t.bytes), NameOf(t.category), absl::StrCat(t.born_phase, t.op.empty() ? "" : ", ", t.op)});
+std::string Title(const DeviceReport& d, By by) {
+  if (by == By::kModule || by == By::kPattern) return "by module";
+  if (by == By::kOp) return "by the operator that made them";
+  if (by == By::kTensor) return "largest tensors";
+  return Wrapped(absl::StrCat("live tensors at the peak, ", HumanBytes(d.peak.live.tensor), " (",
+                              Place(d.peak.phase, d.peak.module), ", ", d.peak.op, ")"), 2);
+}
+
+// One breakdown of the peak: the largest `shown` rows, and what the others add up to.
+std::string Rows(const DeviceReport& d, By by, const RenderOptions& options, size_t shown) {
+  const std::vector<BreakdownRow> rows = Breakdown(d, by, options.depth);
+  if (rows.empty()) return "";
+  TextTable table(by == By::kTensor ? "lrl" : "lrrl");
+  BreakdownRow rest;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const BreakdownRow& row = rows[i];
+    const std::string count = row.tensors == 0 ? "" : absl::StrCat(row.tensors, row.tensors == 1 ? " tensor" : " tensors");
+    if (i >= shown) {
+      rest.bytes += row.bytes;
+      ++rest.tensors;
+    } else if (by == By::kTensor) {
+      table.Row({row.name, HumanBytes(row.bytes), row.note});
+    } else {
+      table.Row({row.name, HumanBytes(row.bytes), Percent(row.bytes, d.peak.live.tensor),
+                 by == By::kCategory ? Bar(row.bytes, d.peak.live.tensor) : count});
+    }
   }
-  return table.empty() ? "" : absl::StrCat("\nlargest tensors\n", table.Text());
+  if (rest.tensors > 0 && by != By::kTensor) {
+    table.Row({absl::StrCat("(", rest.tensors, " more)"), HumanBytes(rest.bytes), Percent(rest.bytes, d.peak.live.tensor), ""});
+  }
+  return absl::StrCat("\n", Title(d, by), "\n", table.Text());
+}
+
+std::string Breakdowns(const DeviceReport& d, const RenderOptions& options) {
+  const size_t few = options.verbose ? std::numeric_limits<size_t>::max() : kShownRows;
+  const size_t shown = options.top > 0 ? static_cast<size_t>(options.top) : few;
+  if (options.by.has_value()) return Rows(d, *options.by, options, shown);
+  return absl::StrCat(Rows(d, By::kCategory, options, kCategoryCount),
+                      Rows(d, options.verbose ? By::kModule : By::kPattern, options, shown),
+                      Rows(d, By::kTensor, options, shown));
 }
 
 std::string OtherDevices(const Report& report) {
@@ -160,10 +181,8 @@ std::string Notes(const Report& report) {
 std::string RenderText(const Report& report, const RenderOptions& options) {
   if (report.devices.empty()) return "nothing was simulated\n";
   const DeviceReport& d = report.devices[0];
-  const size_t rows = options.verbose ? std::max(d.top_modules.size(), d.top_tensors.size()) : kShownRows;
-  return absl::StrCat(
-      Answer(d, options), BreakLine(d), Head(report), ThreeNumbers(d), Phases(d),
-      absl::StrCat(Categories(d), Modules(d, rows), Tensors(d, rows), OtherDevices(report), Notes(report)));
+  return absl::StrCat(Answer(d, options), BreakLine(d), Head(report), ThreeNumbers(d), Curve(d),
+                      absl::StrCat(Phases(d), Breakdowns(d, options), OtherDevices(report), Notes(report)));
 }
 
 }  // namespace
