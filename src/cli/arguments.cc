@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "src/job/nearest.h"
 
 namespace memcrest {
@@ -39,6 +40,12 @@ Words WithSwitchValues(const Words& words) {
   return result;
 }
 
+// How many words "A B [MODEL.onnx]" asks for.
+size_t WordCount(const Command& command) {
+  const Words words = absl::StrSplit(command.positional, ' ', absl::SkipEmpty());
+  return words.size();
+}
+
 // A CLI11 application with the storage its options write to.
 struct Parser {
   explicit Parser(const Command& command) : app("", command.name) {
@@ -47,7 +54,8 @@ struct Parser {
     for (const Option& option : command.options) Add(option.name, option.metavar, option.help);
     if (command.takes_job) AddJob();
     if (command.positional[0] != '\0') {
-      app.add_option("positional", positional, "")->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      const int most = absl::StrContains(command.positional, "...") ? 1000 : static_cast<int>(WordCount(command));
+      app.add_option("positional", positional, "")->expected(1, most)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     }
   }
 
@@ -106,9 +114,10 @@ absl::Status CheckWords(const Command& command, const Words& positional, const W
   if (positional.empty() && !optional)
     return ToStatus(WrongWords(command, absl::StrCat(command.positional, " is missing")));
   const bool many = absl::StrContains(command.positional, "...");
-  if (extras.empty() && (many || positional.size() <= 1)) return absl::OkStatus();
+  const size_t most = WordCount(command);
+  if (extras.empty() && (many || positional.size() <= most)) return absl::OkStatus();
   return ToStatus(
-      WrongWords(command, absl::StrCat("unexpected word \"", extras.empty() ? positional[1] : extras[0], "\"")));
+      WrongWords(command, absl::StrCat("unexpected word \"", extras.empty() ? positional[most] : extras[0], "\"")));
 }
 
 // Everything CLI11 collected, in the order of the options.

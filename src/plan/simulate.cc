@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "src/job/device.h"
 #include "src/lift/lift.h"
 #include "src/memory/account.h"
@@ -65,6 +66,17 @@ void FillSettings(const Job& job, Report& report) {
   report.settings.emplace_back("loss", NameOf(job.loss));
   if (job.accumulate > 1) report.settings.emplace_back("accumulate", absl::StrCat(job.accumulate));
   if (job.checkpoint.on()) report.settings.emplace_back("checkpoint", "on");
+  if (job.optimizer_in_backward) report.settings.emplace_back("optimizer_in_backward", "on");
+  if (job.outputs != Outputs::kKeep) report.settings.emplace_back("outputs", NameOf(job.outputs));
+  if (job.zero_grad != ZeroGrad::kAfterStep) report.settings.emplace_back("zero_grad", NameOf(job.zero_grad));
+  if (!job.set_to_none) report.settings.emplace_back("set_to_none", "off");
+  if (job.clip_grad.has_value()) report.settings.emplace_back("clip_grad", "on");
+  if (job.ema.has_value()) report.settings.emplace_back("ema", "on");
+  if (!job.freeze.empty()) report.settings.emplace_back("freeze", absl::StrJoin(job.freeze, ","));
+  if (!job.train.empty()) report.settings.emplace_back("train", absl::StrJoin(job.train, ","));
+  if (job.attention != Attention::kAuto) report.settings.emplace_back("attention", NameOf(job.attention));
+  if (job.memory_format != MemoryFormat::kContiguous) report.settings.emplace_back("memory_format", NameOf(job.memory_format));
+  if (job.allocator != Allocator::kDefault) report.settings.emplace_back("allocator", NameOf(job.allocator));
 }
 
 }  // namespace
