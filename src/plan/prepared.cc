@@ -1,0 +1,106 @@
+#include "src/plan/prepared.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "src/base/problem.h"
+#include "src/lift/lift.h"
+#include "src/onnx/expand_control.h"
+#include "src/onnx/reader.h"
+#include "src/shape/unroll.h"
+#include "src/step/optimizer.h"
+
+namespace memcrest {
+namespace {
+
+LiftOptions LiftOptionsOf(const Job& job) {
+  LiftOptions o;
+  const auto restores = [&](const char* what) {
+    return std::find(job.restore.begin(), job.restore.end(), what) != job.restore.end();
+  };
+  o.restore_batch_norm = restores("batchnorm");
+  o.restore_dropout = restores("dropout");
+  o.dropout.assign(job.dropout.begin(), job.dropout.end());
+  for (const auto& [from, to] : job.tie) o.tie.push_back(absl::StrCat(from, "=", to));
+  o.untie = job.untie;
+  return o;
+}
+
+Binding BindingOf(const Job& job) {
+  Binding b;
+  b.symbols = job.bind;
+  for (const auto& [name, sizes] : job.input) b.inputs[name] = Dims(sizes.begin(), sizes.end());
+  return b;
+}
+
+absl::Status CheckOptimizer(const Job& job) {
+  if (Optimizers().Find(job.optimizer) != nullptr) return absl::OkStatus();
+  return ToStatus(Problem{"E0502", absl::StrCat("no optimizer named '", job.optimizer, "'"), "--optimizer", "", "see `memcrest optimizers`"});
+}
+
+// What a network without control flow depends on.
+std::string KeyOf(const Job& job) {
+  std::string key = absl::StrCat(job.device, "|", job.device_file, "|", absl::StrJoin(job.restore, ","), "|", absl::StrJoin(job.untie, ","));
+  for (const auto& [pattern, p] : job.dropout) absl::StrAppend(&key, "|dropout ", pattern, "=", p);
+  for (const auto& [from, to] : job.tie) absl::StrAppend(&key, "|tie ", from, "=", to);
+  return key;
+}
+
+}  // namespace
+
+KernelDevice KernelDeviceOf(const Device& device, const Job& job) {
+  KernelDevice k;
+  k.sm = device.sm();
+  k.multiprocessors = static_cast<int>(device.multiprocessors);
+  k.cublas_workspace = device.cublas_workspace_bytes;
+  k.attention = NameOf(job.attention);
+  return k;
+}
+
+AllocatorOptions AllocatorOptionsOf(const Job& job, const Device& device) {
+  AllocatorOptions o;
+  o.expandable_segments = job.allocator == Allocator::kExpandable;
+  o.device_total = device.memory_bytes;
+  return o;
+}
+
+absl::StatusOr<std::unique_ptr<NetworkFile>> OpenNetwork(const std::string& path, const Job& job) {
+  auto file = std::make_unique<NetworkFile>();
+  file->path = path;
+  MEMCREST_RETURN_IF_ERROR(CheckOptimizer(job));
+  MEMCREST_ASSIGN_OR_RETURN(file->device, DeviceOf(job));
+  MEMCREST_ASSIGN_OR_RETURN(onnx::Model read, onnx::ReadFile(path));
+  file->control = onnx::HasControl(read);
+  const Binding given = BindingOf(job);
+  Binding binding = given;
+  MEMCREST_ASSIGN_OR_RETURN(file->model, Unroll(std::move(read), &binding, &file->unrolling));
+  for (const auto& [name, size] : given.symbols) {
+    if (binding.symbols.count(name) == 0) file->trips.push_back(name);
+  }
+  MEMCREST_ASSIGN_OR_RETURN(file->network, Lift(file->model, LiftOptionsOf(job)));
+  return file;
+}
+
+absl::StatusOr<std::shared_ptr<const NetworkFile>> PreparedModel::For(const Job& job) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  MEMCREST_RETURN_IF_ERROR(CheckOptimizer(job));
+  const std::string key = KeyOf(job);
+  if (const auto open = open_.find(key); open != open_.end()) return open->second;
+  MEMCREST_ASSIGN_OR_RETURN(std::unique_ptr<NetworkFile> file, OpenNetwork(path_, job));
+  std::shared_ptr<const NetworkFile> shared = std::move(file);
+  if (!shared->control) open_[key] = shared;
+  return shared;
+}
+
+absl::StatusOr<std::unique_ptr<BoundJob>> BindJob(const NetworkFile& file, const Job& job) {
+  auto bound = std::make_unique<BoundJob>();
+  Binding binding = BindingOf(job);
+  for (const std::string& name : file.trips) binding.symbols.erase(name);
+  MEMCREST_ASSIGN_OR_RETURN(bound->shapes, BindShapes(file.model, binding));
+  bound->program = MakeProgram(file.network, bound->shapes, job);
+  return bound;
+}
+
+}  // namespace memcrest
