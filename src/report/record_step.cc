@@ -66,7 +66,7 @@ class StepRecorder {
   }
 
   void Within(const Event& e, size_t i) {
-    if (e.kind == Event::Kind::kAlloc || e.kind == Event::Kind::kOp) NoteSpan(e, Time(i));
+    if (e.kind == Event::Kind::kAlloc || e.kind == Event::Kind::kOp || e.kind == Event::Kind::kCollective) NoteSpan(e, Time(i));
     if (!IsStorage(e)) return;
     if (e.kind == Event::Kind::kAlloc) return Born(e, Time(i), e.category);
     const int32_t life = life_of_[static_cast<size_t>(e.storage)];
