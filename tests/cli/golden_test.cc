@@ -67,6 +67,27 @@ std::string NameOf(const ::testing::TestParamInfo<std::string>& info) {
   return name;
 }
 
+// The manual's examples are these outputs: "<!-- golden: NAME -->", then the command and what it prints, fenced.
+TEST(Manual, ShowsWhatTheProgramPrints) {
+  const fs::path path = fs::path(MEMCREST_SOURCE_DIR) / "docs" / "REPORTS.md";
+  const std::string manual = ReadText(path);
+  std::string wanted;
+  size_t at = 0;
+  const std::string mark = "<!-- golden: ", fence = "\n```\n";
+  for (size_t found = manual.find(mark); found != std::string::npos; found = manual.find(mark, at)) {
+    const size_t name = found + mark.size();
+    const fs::path folder = Folder() / manual.substr(name, manual.find(' ', name) - name);
+    const size_t begin = manual.find(fence, found) + fence.size(), end = manual.find("```\n", begin);
+    const std::vector<std::string> lines = absl::StrSplit(ReadText(folder / "cmd"), '\n');
+    const std::string expected = ReadText(folder / "expected.txt");
+    absl::StrAppend(&wanted, manual.substr(at, begin - at), "$ memcrest ", lines[1], "\n", expected.substr(expected.find('\n') + 1));
+    at = end;
+  }
+  wanted += manual.substr(at);
+  if (std::getenv("MEMCREST_ACCEPT") != nullptr) std::ofstream(path, std::ios::binary) << wanted;
+  EXPECT_EQ(wanted, ReadText(path)) << "MEMCREST_ACCEPT=1 accepts it";
+}
+
 INSTANTIATE_TEST_SUITE_P(Cases, Golden, ::testing::ValuesIn(Cases()), NameOf);
 
 }  // namespace

@@ -107,11 +107,12 @@ const curve = {
         g.fillRect(x0, TOP, x1 - x0, bottom - TOP);
       }
       const label = phase.micro > 0 || (step.phases[i + 2] && step.phases[i + 2].micro > 0) ? phase.name + " " + (phase.micro + 1) : phase.name;
-      if (x0 < right + 6 || g.measureText(label).width > x1 - x0 + 40) return;
+      const wide = g.measureText(label).width, x = Math.min(x0 + 2, w - wide - 2);
+      if (x < right + 6 || wide > x1 - x0 + 40) return;
       g.fillStyle = c.muted;
       g.textAlign = "left";
-      g.fillText(label, x0 + 2, TOP - 9);
-      right = x0 + 2 + g.measureText(label).width;
+      g.fillText(label, x, TOP - 9);
+      right = x + wide;
     });
   },
 
