@@ -19,7 +19,7 @@ TensorRow RowOf(const ReportSource& s, const LiveStorage& live) {
   TensorRow row;
   row.name = StorageName(s, live.storage, live.category, born);
   row.module = StorageModule(s, live.category, born, row.name);
-  row.op = born.op;
+  row.op = OpName(born);
   row.bytes = RoundUp(live.bytes, kGranule);
   row.category = live.category;
   row.born_phase = NameOf(born.phase);
@@ -92,7 +92,7 @@ void FillBreak(const ReportSource& s, const AllocatorOptions& allocator, DeviceR
     return;
   }
   const Event& e = s.trace.events[oom->event];
-  d.breaks = BreakReport{NameOf(e.phase), e.op, ModuleOf(s, e), oom->requested, oom->allocated};
+  d.breaks = BreakReport{NameOf(e.phase), OpName(e), ModuleOf(s, e), oom->requested, oom->allocated};
 }
 
 }  // namespace
@@ -105,7 +105,7 @@ DeviceReport BuildDeviceReport(const ReportSource& s, const AllocatorOptions& al
   const Event& peak = s.trace.events[s.account.peak_event];
   d.peak.live = {s.account.peak.allocated, s.account.peak.tensor};
   d.peak.phase = NameOf(peak.phase);
-  d.peak.op = peak.op;
+  d.peak.op = OpName(peak);
   d.peak.module = ModuleOf(s, peak);
   d.peak.by_category = s.account.by_category;
   d.peak.event = static_cast<int64_t>(s.account.peak_event) - static_cast<int64_t>(FirstEvent(s));

@@ -87,7 +87,7 @@ class StepRecorder {
     life.seen = e.seen;
     life.name = strings_.Add(name);
     life.module = strings_.Add(StorageModule(s_, category, e, name));
-    life.op = strings_.Add(e.op);
+    life.op = strings_.Add(OpName(e));
     if (e.seen != Seen::kDispatcherOnly && id < s_.account.blocks.size()) {
       life.address = s_.account.blocks[id].address;
       life.slack = s_.account.blocks[id].bytes - life.bytes;
@@ -108,7 +108,7 @@ class StepRecorder {
                       last_->pass == e.pass && last_->phase == e.phase && last_->micro == e.micro && last_->stream == e.stream;
     if (same) return;
     last_ = &e;
-    record_.spans.push_back({time, strings_.Add(e.op), Module(e), e.phase, e.pass, e.micro, e.stream});
+    record_.spans.push_back({time, strings_.Add(OpName(e)), Module(e), e.phase, e.pass, e.micro, e.stream});
   }
 
   void CopySegments() {

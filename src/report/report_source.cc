@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 
 namespace memcrest {
 namespace {
@@ -30,12 +31,14 @@ std::string ModuleOf(const ReportSource& s, const Event& e) {
   return e.call == kNone || e.node == kNone ? std::string() : ModulePath(s.network, e.call);
 }
 
+const char* OpName(const Event& e) { return absl::string_view(e.op) == "linear_folded" ? "linear" : e.op; }
+
 std::string StorageName(const ReportSource& s, StorageId storage, Category category, const Event& born) {
   const std::string resident = ResidentName(s, storage);
   if (!resident.empty()) return resident;
-  if (born.node == kNone) return absl::StrCat(NameOf(category), " of ", born.op);
-  if (category == Category::kGradients) return absl::StrCat("gradient made by ", born.op);
-  return absl::StrCat(born.pass == Pass::kBackward ? "backward of " : "output of ", born.op);
+  if (born.node == kNone) return absl::StrCat(NameOf(category), " of ", OpName(born));
+  if (category == Category::kGradients) return absl::StrCat("gradient made by ", OpName(born));
+  return absl::StrCat(born.pass == Pass::kBackward ? "backward of " : "output of ", OpName(born));
 }
 
 std::string StorageModule(const ReportSource& s, Category category, const Event& born, const std::string& name) {

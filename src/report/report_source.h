@@ -30,6 +30,8 @@ struct ReportSource {
 size_t FirstEvent(const ReportSource& source);
 // "model.layers.0.mlp" of where the step was; "" outside of calls.
 std::string ModuleOf(const ReportSource& source, const Event& event);
+// The operator under ATen's name: entries that stand for one of its ways to run have names of their own.
+const char* OpName(const Event& event);
 // "model.wte.weight", "output of gelu".
 std::string StorageName(const ReportSource& source, StorageId storage, Category category, const Event& born);
 // The module of a named storage is its owner's (parameters, buffers, optimizer state), of all others the one that made it.

@@ -32,8 +32,6 @@ function otherEvent(step, other, t) {
 function drawOther(step, {g, w}, yOf, bottom) {
   if (!state.other || state.other.error) return;
   const c = colors(), other = state.other.step;
-  g.strokeStyle = c.accent;
-  g.lineWidth = 2;
   g.beginPath();
   let open = false;
   for (let x = LEFT; x <= w - RIGHT; ++x) {
@@ -47,7 +45,21 @@ function drawOther(step, {g, w}, yOf, bottom) {
     else g.moveTo(x, y);
     open = true;
   }
-  g.stroke();
+  for (const [style, width] of [[c.bg, 5], [c.accent, 2]]) {  // a rim keeps it apart from the areas
+    g.strokeStyle = style;
+    g.lineWidth = width;
+    g.stroke();
+  }
+}
+
+// Bytes at the peak by module; modules that differ in numbers only are one.
+function patternBytes(device) {
+  const sums = new Map();
+  for (const row of device.top_modules) {
+    const name = row.module.split(".").map(part => /^\d+$/.test(part) ? "*" : part).join(".");
+    sums.set(name, (sums.get(name) || 0) + row.bytes);
+  }
+  return sums;
 }
 
 const comparison = {
@@ -69,7 +81,7 @@ const comparison = {
 
   settings(other) {
     const flat = report => ({...Object.fromEntries(Object.entries(report.job.bind || {}).map(([k, v]) => [k, String(v)])),
-      ...Object.fromEntries(Object.entries(report.job).filter(([k]) => k !== "bind")), file: report.model.file});
+      ...Object.fromEntries(Object.entries(report.job).filter(([k]) => k !== "bind")), file: report.model.file.split("/").pop()});
     const a = flat(state.report), b = flat(other), names = [...new Set([...Object.keys(a), ...Object.keys(b)])].filter(k => a[k] !== b[k]);
     return el("p", {class: "muted"}, names.length ? "different: " + names.map(k => `${words(k)} ${a[k] || "-"} here, ${b[k] || "-"} there`).join("; ")
       : "the jobs have the same settings");
@@ -83,7 +95,7 @@ const comparison = {
     figures.push(row("allocated", a.peak.allocated_bytes, b.peak.allocated_bytes), row("live tensors", a.peak.tensor_bytes, b.peak.tensor_bytes));
     const categories = CATEGORIES.filter(name => a.peak.by_category[name] || b.peak.by_category[name])
       .map(name => row(words(name), a.peak.by_category[name], b.peak.by_category[name]));
-    const by = d => new Map(d.top_modules.map(m => [m.module, m.bytes])), mine = by(a), theirs = by(b);
+    const mine = patternBytes(a), theirs = patternBytes(b);
     const names = [...new Set([...mine.keys(), ...theirs.keys()])], change = name => Math.abs((theirs.get(name) || 0) - (mine.get(name) || 0));
     const changedModules = names.filter(name => change(name) > 0).sort((x, y) => change(y) - change(x)).slice(0, 12)
       .map(name => row(name || "(outside of modules)", mine.get(name) || 0, theirs.get(name) || 0));

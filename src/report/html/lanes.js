@@ -1,17 +1,18 @@
 // Storages from birth to death, one bar each; by address the bars are as tall as they are large, so that holes show.
+const DARK_TEXT = ["optimizer_state", "temporaries", "inputs", "buffers", "workspace"];  // light bars
 const lanes = {
   needs: ["time", "view", "filter", "chosen", "hover"],
   key: "", rows: [], places: null,
 
-  // The storages shown ("of the step": not those that are there throughout), in order of rows; made again when what it depends on changes.
+  // The storages shown, in order of rows: those alive in view; "of the step" leaves out what is there throughout.
   choose(step) {
     const order = $("order").value, which = $("most").value, most = Number(which.replace("s", ""));
-    const key = [state.rank, order, which, state.filter, state.least, [...state.hidden].join()].join("|");
+    const key = [state.rank, state.from, state.to, order, which, state.filter, state.least, [...state.hidden].join()].join("|");
     if (key === this.key && this.step === step) return;
     this.key = key;
     this.step = step;
-    const {born, dies, bytes, module} = step.lives, match = filterTest(step);
-    const keep = which.startsWith("s") ? i => (born[i] >= 0 || dies[i] < step.events) && match(i) : match;
+    const {born, dies, bytes, module} = step.lives, match = filterTest(step), changing = which.startsWith("s");
+    const keep = i => born[i] < state.to && dies[i] > state.from && (!changing || born[i] >= 0 || dies[i] < step.events) && match(i);
     let rows = [];
     for (let i = 0; i < step.count; ++i) {
       if (keep(i)) rows.push(i);
@@ -53,7 +54,7 @@ const lanes = {
     g.restore();
     const which = $("most").value.startsWith("s") ? " storages made or dropped in the step" : " storages";
     $("lanes-note").textContent = (this.rows.length < this.left ? `the ${grouped(this.rows.length)} largest of ` : "") + grouped(this.left) + which +
-      (state.filter || state.least ? " that match the filter" : "");
+      (state.filter || state.least ? " that match the filter" : "") + (state.to - state.from < step.events ? ", alive in view" : "");
   },
 
   byRow(step, {g, w, h}, rowHeight, top) {
@@ -82,7 +83,7 @@ const lanes = {
   label(g, step, life, x0, x1, y, w, c) {
     const {name, module} = step.text(life), text = name + "  " + bytesText(step.lives.bytes[life]) + (module && !name.startsWith(module) ? "  " + module : "");
     const inside = fitted(g, text, x1 - x0 - 8), beside = x1 - x0 < 120 ? fitted(g, text, w - RIGHT - x1 - 8) : "";
-    g.fillStyle = beside ? c.muted : "#fff";
+    g.fillStyle = beside ? c.muted : DARK_TEXT.includes(CATEGORIES[step.lives.category[life]]) ? "#101418" : "#fff";
     if (beside) g.fillText(beside, x1 + 4, y);
     else if (inside) g.fillText(inside, x0 + 4, y);
   },
