@@ -129,7 +129,9 @@ Arguments Collected(const Command& command, Parser& parser) {
   }
   for (const Option& option : command.options) {
     const Words& given = parser.values[LongName(option.name)];
-    if (!given.empty()) result.values[LongName(option.name)] = given.back();
+    if (given.empty()) continue;
+    result.values[LongName(option.name)] = given.back();
+    result.repeated[LongName(option.name)] = given;
   }
   if (!command.takes_job) return result;
   if (!parser.values["job"].empty()) result.values["job"] = parser.values["job"].back();

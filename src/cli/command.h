@@ -26,6 +26,7 @@ struct Option {
 struct Arguments {
   std::vector<std::string> positional;
   std::map<std::string, std::string> values;  // by long name without dashes; a switch has the value "true"
+  std::map<std::string, std::vector<std::string>> repeated;  // all that was given of each option with a value, in order
   FlagValues job_flags;                       // in the order of JobFlags()
   std::string command_line;                   // as typed, for suggestions
 

@@ -1,10 +1,8 @@
 // memcrest fit: the largest batch, sequence or other dimension that fits the device.
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include "src/cli/command.h"
+#include "src/cli/numbers.h"
 #include "src/cli/output.h"
-#include "src/plan/fit.h"
 #include "src/plan/fit_text.h"
 
 namespace memcrest {
@@ -21,10 +19,6 @@ constexpr Option kOptions[] = {
     {"--quiet", "", "text: the first line only"},
 };
 
-Problem WrongNumber(const std::string& flag, const std::string& value, const char* needed) {
-  return Problem{"E0104", absl::StrCat("\"", value, "\" is not ", needed), absl::StrCat("--", flag, " ", value), "", ""};
-}
-
 struct Request {
   std::string symbol, format;
   double headroom = 0.1;
@@ -36,17 +30,9 @@ absl::StatusOr<Request> RequestOf(const Arguments& arguments) {
   std::vector<Problem> problems;
   r.symbol = arguments.Get("vary", "batch");
   r.format = arguments.Get("format", "text");
-  const std::string headroom = arguments.Get("headroom", "10");
-  if (!absl::SimpleAtod(absl::StripSuffix(headroom, "%"), &r.headroom) || !(r.headroom >= 0 && r.headroom < 100)) {
-    problems.push_back(WrongNumber("headroom", headroom, "a percentage from 0 to below 100"));
-  }
-  r.headroom /= 100;
-  const auto number = [&](const char* flag, int64_t& value) {
-    const std::string text = arguments.Get(flag, absl::StrCat(value));
-    if (!absl::SimpleAtoi(text, &value) || value < 1) problems.push_back(WrongNumber(flag, text, "a number from 1"));
-  };
-  number("multiple", r.options.multiple);
-  number("most", r.options.most);
+  ReadShare(arguments, "headroom", r.headroom, problems);
+  ReadCount(arguments, "multiple", 1, r.options.multiple, problems);
+  ReadCount(arguments, "most", 1, r.options.most, problems);
   if (r.format != "text" && r.format != "json") {
     problems.push_back({"E0105", absl::StrCat("unknown format \"", r.format, "\""), absl::StrCat("--format ", r.format), "",
                         "text or json"});
