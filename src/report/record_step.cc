@@ -1,5 +1,7 @@
 #include "src/report/record_step.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -36,6 +38,7 @@ class StepRecorder {
     TakeResidents();
     for (size_t i = first_; i < events.size(); ++i) Within(events[i], i);
     CopySegments();
+    CopyClock();
     return std::move(record_);
   }
 
@@ -115,6 +118,17 @@ class StepRecorder {
     for (const AccountedSegment& segment : s_.account.segments) {
       const int32_t event = segment.event < first_ ? -1 : Time(segment.event);
       record_.segments.push_back({event, segment.address, segment.bytes, segment.small});
+    }
+  }
+
+  void CopyClock() {
+    if (s_.moments == nullptr) return;
+    for (const Moment& m : *s_.moments) {
+      if (m.event < first_) continue;
+      const ClockTime time{std::min(Time(m.event), record_.events), std::llround(m.seconds * 1e9)};
+      std::vector<ClockTime>& clock = record_.clock;
+      if (!clock.empty() && clock.back().event == time.event) clock.back() = time;
+      else clock.push_back(time);
     }
   }
 

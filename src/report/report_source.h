@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/clock/moment.h"
 #include "src/eager/trace.h"
 #include "src/graph/network.h"
 #include "src/job/device.h"
@@ -24,6 +25,7 @@ struct ReportSource {
   const Account& account;
   const Device& device;
   const StorageNames& names;
+  const std::vector<Moment>* moments = nullptr;  // of the reported step, where its seconds are estimated
 };
 
 // Index of the first event of the reported step.

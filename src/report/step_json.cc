@@ -58,6 +58,14 @@ void Segments(JsonWriter& w, const std::vector<SegmentChange>& segments) {
   w.Close();
 }
 
+void Clock(JsonWriter& w, const std::vector<ClockTime>& clock) {
+  if (clock.empty()) return;
+  w.Open('{', "clock");
+  Column(w, "event", clock, [](const ClockTime& c) { return c.event; });
+  Column(w, "nanoseconds", clock, [](const ClockTime& c) { return c.nanoseconds; });
+  w.Close();
+}
+
 }  // namespace
 
 void WriteStep(JsonWriter& w, const StepRecord& step) {
@@ -70,6 +78,7 @@ void WriteStep(JsonWriter& w, const StepRecord& step) {
   Changes(w, step.changes);
   Spans(w, step.spans);
   Segments(w, step.segments);
+  Clock(w, step.clock);
   w.Close();
 }
 

@@ -49,6 +49,12 @@ struct SegmentChange {
   bool small = false;
 };
 
+// Between two of them time runs evenly.
+struct ClockTime {
+  int32_t event = 0;
+  int64_t nanoseconds = 0;  // since the start of the step; an estimate
+};
+
 struct StepRecord {
   int32_t events = 0;                  // 0: no record was kept
   std::vector<std::string> strings;    // [0] is ""
@@ -56,6 +62,7 @@ struct StepRecord {
   std::vector<CategoryChange> changes; // by event
   std::vector<OpSpan> spans;           // by begin
   std::vector<SegmentChange> segments; // by event
+  std::vector<ClockTime> clock;        // by event; empty: not estimated
 };
 
 }  // namespace memcrest

@@ -167,15 +167,18 @@ def themes_and_widths(browser, url):
     same("errors when printed", page.errors(), [])
 
 
-# A second device, without its storages, as a large report has it.
+# A second device, without its storages, as a large report has it; the first one has seconds.
 def ranks_are_chosen(browser, source, path):
     text, report = source.read_text(), report_in(source)
     second = {**report["devices"][0], "ranks": [1, 2], "process_bytes": 1}
     del second["step"]
     report["devices"].append(second)
+    step = report["devices"][0]["step"]
+    step["clock"] = {"event": [0, step["events"]], "nanoseconds": [0, 80_000_000]}
     start = text.index('id="report">') + len('id="report">')
     path.write_text(text[:start] + json.dumps(report) + text[text.index("</script>", start):])
     page = browser.open(path.as_uri())
+    holds("no seconds at the peak", "ms" in page.value("document.querySelector('#where').textContent"))
     same("choices", page.value("[...document.querySelectorAll('#rank option')].length"), 2)
     page.key("]")
     holds("ranks 1-2 are not shown", "on ranks 1-2" in page.value("document.querySelector('#answer').textContent"))

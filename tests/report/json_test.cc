@@ -136,6 +136,15 @@ TEST(TraceReport, CountsLiveAllocatedAndReservedBytes) {
   }
 }
 
+// From 0 to 4 events take 2 us, from 4 to 10 another 9: 3.5 at event 5.
+TEST(TraceReport, UsesTheClockWhereItIsKnown) {
+  Report report = WithStep();
+  report.devices[0].step.clock = {{0, 0}, {4, 2000}, {10, 11000}};
+  const std::string text = Renderers().Find("trace")->render(report, {});
+  EXPECT_NE(text.find(R"("name": "forward", "pid": 0, "tid": 1, "cat": "phase", "ts": 0, "dur": 2,)"), std::string::npos) << text;
+  EXPECT_NE(text.find(R"("name": "live activations", "pid": 0, "tid": 0, "ts": 3.5, "args": {"bytes": 0})"), std::string::npos) << text;
+}
+
 // The Trace Event Format: every event has a phase of one letter, a name and a process; slices and counters have a time.
 TEST(TraceReport, EveryEventHasTheFieldsOfItsKind) {
   for (const Report& report : {WithStep(), SampleReport()}) {

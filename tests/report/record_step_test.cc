@@ -28,7 +28,7 @@ class RecordStepTest : public ::testing::Test {
     Add(Event::Kind::kFree, 1, 1, Category::kActivations, Phase::kOptimizer, "step");
     Add(Event::Kind::kOp, 1, kNone, Category::kActivations, Phase::kOptimizer, "step");
     account_ = AccountFor(trace_, {});
-    record_ = RecordStep({network_, trace_, account_, device_, names_});
+    record_ = RecordStep({network_, trace_, account_, device_, names_, &moments_});
   }
 
   Event& Add(Event::Kind kind, int16_t step, StorageId storage, Category category, Phase phase, const char* op) {
@@ -49,6 +49,7 @@ class RecordStepTest : public ::testing::Test {
   Trace trace_;
   Device device_;
   StorageNames names_ = {{0, "model.fc.weight"}};
+  std::vector<Moment> moments_ = {{1, 0.5}, {2, 0}, {4, 1e-6}, {4, 2e-6}, {8, 3e-6}};  // the first is of the step before
   Account account_;
   StepRecord record_;
 };
@@ -83,6 +84,15 @@ TEST_F(RecordStepTest, EventsOfOneOperatorAreOneSpan) {
   EXPECT_EQ(record_.strings[static_cast<size_t>(record_.spans[0].module)], "model.fc");
   EXPECT_EQ(record_.spans[1].begin, 5);
   EXPECT_EQ(record_.spans[1].phase, Phase::kOptimizer);
+}
+
+// The last of several at one event counts.
+TEST_F(RecordStepTest, SecondsAreTiedToEventsOfTheStep) {
+  ASSERT_EQ(record_.clock.size(), 3u);
+  EXPECT_EQ(record_.clock[0].event, 0);
+  EXPECT_EQ(record_.clock[1].event, 2);
+  EXPECT_EQ(record_.clock[1].nanoseconds, 2000);
+  EXPECT_EQ(record_.clock[2].event, 6);
 }
 
 // A request of 2 MiB + 1 comes from a segment of 20 MiB, which serves eight more: all four storages fit into the one.

@@ -60,6 +60,7 @@ class Step {
     });
     this.spans = step.spans;
     this.segments = step.segments;
+    if (step.clock && step.clock.event.length > 1) this.seconds = t => interpolated(step.clock.event, step.clock.nanoseconds, t) / 1e9;
     this.makeCurves();
     this.makePhases();
   }
@@ -173,6 +174,12 @@ class Step {
     for (let i = 0; i < s.event.length && s.event[i] <= t; ++i) now.set(s.address[i], {address: s.address[i], bytes: s.bytes[i], small: s.small[i]});
     return [...now.values()].filter(segment => segment.bytes > 0).sort((a, b) => a.address - b.address);
   }
+}
+
+// ys at x, for xs that rise.
+function interpolated(xs, ys, x) {
+  const i = Math.max(0, Math.min(xs.length - 2, lastAtMost(xs, x))), share = (x - xs[i]) / (xs[i + 1] - xs[i]);
+  return ys[i] + Math.max(0, Math.min(1, share)) * (ys[i + 1] - ys[i]);
 }
 
 function summed(deltas, n) {

@@ -56,7 +56,7 @@ const instant = {
     $("instant").textContent = (t === step.peak ? "At the peak" : "At event " + grouped(t)) + ": " + bytesText(step.total[t]) + " live";
     $("instant").dataset.bytes = step.total[t];
     $("instant").dataset.event = t;
-    $("where").textContent = step.place(t);
+    $("where").textContent = step.place(t) + (step.seconds ? ", after " + secondsText(step.seconds(t)) : "");
     const entries = [...STACK].reverse().filter(name => step.present.includes(name)).map(name => {
       const button = el("button", {"aria-pressed": String(!state.hidden.has(name)), "data-category": name, "data-bytes": step.curves[name][t]},
         swatch(name), el("span", {}, words(name)), el("span", {}, bytesText(step.curves[name][t])));

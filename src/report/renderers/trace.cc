@@ -1,6 +1,7 @@
 // --format trace: the Trace Event Format, which Perfetto and chrome://tracing open. One process for each device: slices of phases
 // and of operators, a thread for each stream, and counters of live bytes by category, allocated and reserved. Time is logical, one
 // microsecond an event of the step, unless the clock knows seconds. Devices without the step's storages have their thinned curve.
+#include <algorithm>
 #include <map>
 
 #include "absl/strings/str_cat.h"
@@ -39,6 +40,23 @@ class DeviceTrace {
     w_.Number("tid", thread);
   }
 
+  // Without a clock an event is a microsecond.
+  int64_t NanosecondsAt(int64_t event) const {
+    const std::vector<ClockTime>& clock = d_.step.clock;
+    if (clock.size() < 2) return event * 1000;
+    auto after = std::upper_bound(clock.begin(), clock.end(), event, [](int64_t e, const ClockTime& c) { return e < c.event; });
+    if (after == clock.begin()) return clock.front().nanoseconds;
+    if (after == clock.end()) return clock.back().nanoseconds;
+    const ClockTime &from = *std::prev(after), &to = *after;
+    return from.nanoseconds + (to.nanoseconds - from.nanoseconds) * (event - from.event) / (to.event - from.event);
+  }
+
+  // The format's unit is a microsecond.
+  void Time(const char* key, int64_t nanoseconds) {
+    if (nanoseconds % 1000 == 0) w_.Number(key, nanoseconds / 1000);
+    else w_.Seconds(key, static_cast<double>(nanoseconds) / 1000);
+  }
+
   void Named(const char* what, int64_t thread, const std::string& name) {
     Head("M", what, thread);
     w_.Open('{', "args");
@@ -50,20 +68,20 @@ class DeviceTrace {
   void Slice(const std::string& name, const char* category, int64_t thread, int64_t begin, int64_t end) {
     Head("X", name, thread);
     w_.Text("cat", category);
-    w_.Number("ts", begin);
-    w_.Number("dur", end - begin);
+    Time("ts", NanosecondsAt(begin));
+    Time("dur", NanosecondsAt(end) - NanosecondsAt(begin));
   }
 
   void Instant(const std::string& name, int64_t time) {
     Head("i", name, kPhaseThread);
-    w_.Number("ts", time);
+    Time("ts", NanosecondsAt(time));
     w_.Text("s", "p");
     w_.Close();
   }
 
   void Counter(const std::string& name, int64_t time, Bytes bytes) {
     Head("C", name, 0);
-    w_.Number("ts", time);
+    Time("ts", NanosecondsAt(time));
     w_.Open('{', "args");
     w_.Number("bytes", bytes);
     w_.Close();
