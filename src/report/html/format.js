@@ -22,8 +22,10 @@ const grouped = n => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
 const percent = (part, whole) => whole > 0 ? (100 * part / whole).toFixed(1) + " %" : "";
 const words = name => name.replace(/_/g, " ");
 
+// Three digits that count: "1.20 s", "214 ms".
 function secondsText(s) {
-  return s >= 1 ? s.toFixed(3) + " s" : s >= 1e-3 ? (s * 1e3).toFixed(2) + " ms" : (s * 1e6).toFixed(1) + " us";
+  const [value, unit] = s >= 1 ? [s, " s"] : s >= 1e-3 ? [s * 1e3, " ms"] : [s * 1e6, " us"];
+  return value.toFixed(value < 9.995 ? 2 : value < 99.95 ? 1 : 0) + unit;
 }
 
 // "1.5 GiB", "200 MB", ">4k" -> bytes; NaN if it is not a size.
