@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "src/lift/position_tables.h"
 
 namespace memcrest {
 namespace {
@@ -25,32 +26,6 @@ Dims WithoutOnes(const Dims& dims) {
   return kept;
 }
 
-// Rows of the table of relative positions between n tokens of a square window, perhaps with a class token; 0 if n is
-// neither.
-int64_t TableRows(int64_t n) {
-  for (int64_t side = 1; side * side <= n; ++side) {
-    if (side * side == n) return (2 * side - 1) * (2 * side - 1);
-    if (side * side + 1 == n) return (2 * side - 1) * (2 * side - 1) + 3;
-  }
-  return 0;
-}
-
-// A bias table's constant is [n*n, heads], [heads, n, n] or [n, n, heads].
-bool TableSizes(const Dims& dims, int64_t& tokens, int64_t& heads, bool& heads_first) {
-  heads_first = false;
-  if (dims.size() == 2) {
-    for (tokens = 1; tokens * tokens < dims[0]; ++tokens) {
-    }
-    heads = dims[1];
-    return tokens * tokens == dims[0];
-  }
-  if (dims.size() != 3) return false;
-  heads_first = dims[1] == dims[2];
-  tokens = dims[1];
-  heads = heads_first ? dims[0] : dims[2];
-  return heads_first || dims[0] == dims[1];
-}
-
 }  // namespace
 
 TensorId ForgottenParams::Restore(absl::string_view name, absl::string_view op, onnx::ValueId v, int fx_index,
@@ -60,7 +35,7 @@ TensorId ForgottenParams::Restore(absl::string_view name, absl::string_view op, 
   const Wanted wanted{name, op, v, fx_index, scopes, literal};
   const Scopes around = ParseScopes(state_.fx.nodes[static_cast<size_t>(fx_index)].notes->notes);
   const ParamId param = Pick(wanted, around);
-  if (param == kNone) return kNone;
+  if (param == kNone || !state_.params.StoredLike(literal.dtype)) return kNone;
   if (op == "cat" || op == "stack") return Joined(wanted, param);
   const ParamId index = state_.params.ForgottenBuffer(param);
   if (index != kNone) {

@@ -13,6 +13,7 @@
 #include "src/lift/plain_ops.h"
 #include "src/lift/plain_recurrent.h"
 #include "src/lift/plain_state.h"
+#include "src/lift/position_tables.h"
 
 namespace memcrest {
 namespace {
@@ -117,7 +118,8 @@ class PlainLift {
         continue;
       }
       const bool flipped = std::find(m.transposed_weights.begin(), m.transposed_weights.end(), i) != m.transposed_weights.end();
-      in.push_back(flipped ? state_.TransposedWeight(m.in[i]) : state_.Operand(m.in[i]));
+      const TensorId bias = RestorePositionTable(state_, m.in[i]);
+      in.push_back(bias != kNone ? bias : flipped ? state_.TransposedWeight(m.in[i]) : state_.Operand(m.in[i]));
     }
     for (const auto& [operand, perm] : m.permuted) in[operand] = state_.EmitInner("permute", {in[operand]}, {{Key::kPerm, perm}});
     state_.Emit(m.op, std::move(in), m.attrs, {m.out});

@@ -227,6 +227,16 @@ ParamId ParamTable::Forgotten(absl::string_view module, bool deep,
   return best;
 }
 
+bool ParamTable::StoredLike(DType dtype) const {
+  bool any = false;
+  for (size_t i = 0; i < net_.params.size(); ++i) {
+    if (!known_[i] || net_.params[i].buffer) continue;
+    if (net_.params[i].stored == dtype) return true;
+    any = true;
+  }
+  return !any;
+}
+
 ParamId ParamTable::ForgottenBuffer(ParamId id) const {
   for (const ParamId beside : ForgottenBeside(id)) {
     if (net_.params[static_cast<size_t>(beside)].buffer) return beside;
@@ -241,6 +251,37 @@ std::vector<ParamId> ParamTable::ForgottenBeside(ParamId id) const {
     if (IsForgotten(i) && ModuleOf(net_.params[i].fqn) == module) beside.push_back(static_cast<ParamId>(i));
   }
   return beside;
+}
+
+// A norm's gain or a bias of its own: as long as the first dimension of the weight beside it, in all kin that are known.
+const Dims* ParamTable::WeightBeside(size_t i) const {
+  const auto found = by_name_.find(absl::StrCat(ModuleOf(net_.params[i].fqn), ".weight"));
+  if (found == by_name_.end() || !known_[static_cast<size_t>(found->second)]) return nullptr;
+  const Dims& dims = net_.params[static_cast<size_t>(found->second)].dims;
+  return dims.empty() ? nullptr : &dims;
+}
+
+Dims ParamTable::AsLongAsItsWeight(const std::vector<size_t>& kin, size_t unknown) const {
+  Dims dims;
+  for (const size_t i : kin) {
+    if (!known_[i]) continue;
+    const Dims* const weight = WeightBeside(i);
+    const Dims& own = net_.params[i].dims;
+    if (weight == nullptr || own.empty() || own[0] != (*weight)[0] || NumElements(own) != own[0]) return {};
+    dims = own;
+  }
+  const Dims* const weight = WeightBeside(unknown);
+  if (dims.empty() || weight == nullptr) return {};
+  dims[0] = (*weight)[0];
+  return dims;
+}
+
+// transformers' speech models keep a vector in place of masked frames, as wide as the encoder; only training with masks
+// reads it.
+Dims ParamTable::MaskedFrame(size_t i) const {
+  if (LeafOf(net_.params[i].fqn) != "masked_spec_embed") return {};
+  const auto norm = by_name_.find(absl::StrCat(ModuleOf(net_.params[i].fqn), ".encoder.layer_norm.weight"));
+  return norm != by_name_.end() && Known(norm->second) ? net_.params[static_cast<size_t>(norm->second)].dims : Dims();
 }
 
 // "res.9.weight" that nothing reads has the sizes of "res.8.weight" if all its kin agree.
@@ -262,10 +303,11 @@ void ParamTable::AssumeAlike() {
       if (dims != nullptr && net_.params[i].dims != *dims) agree = false;
       dims = &net_.params[i].dims;
     }
-    if (dims == nullptr || !agree) continue;
     for (const size_t i : members) {
       if (known_[i]) continue;
-      SetDims(static_cast<ParamId>(i), *dims);
+      const Dims assumption = dims == nullptr ? MaskedFrame(i) : agree ? *dims : AsLongAsItsWeight(members, i);
+      if (assumption.empty() && !(agree && dims != nullptr)) continue;
+      SetDims(static_cast<ParamId>(i), assumption);
       ++assumed;
     }
   }

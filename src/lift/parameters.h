@@ -29,6 +29,8 @@ class ParamTable {
   bool Known(ParamId id) const { return known_[static_cast<size_t>(id)]; }
   // Some FX node names it.
   bool Mentioned(ParamId id) const { return mentioned_[static_cast<size_t>(id)]; }
+  // The model keeps parameters of that type, as far as is known.
+  bool StoredLike(DType dtype) const;
   void SetDims(ParamId id, const Dims& dims);  // no effect where they are known
 
   // Learns the sizes of the parameters `node` reads from the initializers its ONNX nodes read.
@@ -57,6 +59,9 @@ class ParamTable {
   int64_t CellInputs(const onnx::Node& cell, size_t layer) const;
   bool IsForgotten(size_t i) const { return !mentioned_[i] && !known_[i]; }
   void AssumeAlike();
+  const Dims* WeightBeside(size_t i) const;
+  Dims AsLongAsItsWeight(const std::vector<size_t>& kin, size_t unknown) const;
+  Dims MaskedFrame(size_t i) const;
   void TieUnread(std::vector<bool>& gone);
   void Tie(const std::vector<std::pair<std::string, ParamId>>& reads);
 

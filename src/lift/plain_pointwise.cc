@@ -5,6 +5,7 @@
 
 #include "absl/strings/ascii.h"
 #include "src/lift/plain_ops.h"
+#include "src/lift/position_tables.h"
 
 namespace memcrest {
 namespace {
@@ -62,10 +63,14 @@ AttrValue ScalarOf(const PlainState& s, size_t i) {
 // Numbers are attributes; three and more operands are a chain of two.
 void Binary(PlainState& s, const char* op) {
   const onnx::Node& n = s.node();
-  TensorId left = s.In(0);
+  const auto operand = [&](size_t i) {
+    const TensorId bias = n.op_type == "Add" ? RestorePositionTable(s, s.view.In(s.current, i)) : kNone;
+    return bias != kNone ? bias : s.In(i);
+  };
+  TensorId left = operand(0);
   if (n.inputs.size() == 1) return s.Alias(n.outputs[0], left);
   for (size_t i = 1; i < n.inputs.size(); ++i) {
-    const TensorId right = s.In(i);
+    const TensorId right = operand(i);
     const bool last = i + 1 == n.inputs.size();
     Attrs attrs;
     std::vector<TensorId> in = {left, right};

@@ -95,7 +95,7 @@ void PlainState::EnterCall(const std::vector<TensorId>& in, absl::string_view op
     reads = true;
     position = position * 1000003 + static_cast<uint64_t>(net.tensors[static_cast<size_t>(t)].param);
   }
-  node.call = calls.Enter(names.ScopesOf(view.node(current).name), position, reads);
+  node.call = calls.Enter(ScopesHere(), position, reads);
 }
 
 TensorId PlainState::Emit(absl::string_view op, std::vector<TensorId> in, Attrs attrs, const std::vector<ValueId>& out) {
@@ -145,8 +145,16 @@ TensorId PlainState::EmitInner(absl::string_view op, std::vector<TensorId> in, A
   return id;
 }
 
+// Nodes that the exporter's passes added bear no scope ("Range_12"): they run where the nodes around them do.
+const Scopes& PlainState::ScopesHere() {
+  for (int n = current; n >= 0; --n) {
+    if (absl::StartsWith(view.node(n).name, "/")) return names.ScopesOf(view.node(n).name);
+  }
+  return names.ScopesOf("");
+}
+
 std::string PlainState::ModulePathNow() {
-  const Scopes& scopes = names.ScopesOf(node().name);
+  const Scopes& scopes = ScopesHere();
   return scopes.empty() ? std::string() : std::string(scopes.back().path);
 }
 
@@ -158,25 +166,30 @@ std::string PlainState::FreeName(const std::string& fqn) {
 
 TensorId PlainState::NewParam(const std::string& leaf, Dims dims, DType dtype, bool buffer) {
   const std::string path = ModulePathNow();
-  std::string fqn = path.empty() ? leaf : absl::StrCat(path, ".", leaf);
+  const std::string fqn = path.empty() ? leaf : absl::StrCat(path, ".", leaf);
+  const auto found = by_fqn_.find(fqn);
+  return ParamTensor(found != by_fqn_.end() ? found->second : AddParam(fqn, std::move(dims), dtype, buffer), dtype);
+}
+
+ParamId PlainState::AddParam(const std::string& fqn, Dims dims, DType dtype, bool buffer) {
+  const ParamId id = static_cast<ParamId>(net.params.size());
+  Param param;
+  param.fqn = fqn;
+  param.dims = std::move(dims);
+  param.stored = dtype;
+  param.order = static_cast<int>(id);
+  param.buffer = buffer;
+  by_fqn_[fqn] = id;
+  net.params.push_back(std::move(param));
+  return id;
+}
+
+TensorId PlainState::ParamTensor(ParamId id, DType dtype) {
   Tensor tensor;
-  tensor.name = fqn;
+  tensor.name = net.params[static_cast<size_t>(id)].fqn;
   tensor.role = Role::kParam;
   tensor.exported = dtype;
-  const auto found = by_fqn_.find(fqn);
-  if (found != by_fqn_.end()) {
-    tensor.param = found->second;
-  } else {
-    tensor.param = static_cast<ParamId>(net.params.size());
-    Param param;
-    param.fqn = fqn;
-    param.dims = std::move(dims);
-    param.stored = dtype;
-    param.order = static_cast<int>(tensor.param);
-    param.buffer = buffer;
-    by_fqn_[fqn] = tensor.param;
-    net.params.push_back(std::move(param));
-  }
+  tensor.param = id;
   net.tensors.push_back(std::move(tensor));
   return static_cast<TensorId>(net.tensors.size() - 1);
 }
@@ -208,15 +221,23 @@ TensorId PlainState::TransposedWeight(ValueId v) {
     Param& p = net.params[static_cast<size_t>(tied)];
     p.aliases.push_back(own);
     tied_bytes += NumElements(literal.dims) * BytesOf(literal.dtype);
-    Tensor tensor;
-    tensor.name = p.fqn;
-    tensor.role = Role::kParam;
-    tensor.exported = literal.dtype;
-    tensor.param = tied;
-    net.tensors.push_back(std::move(tensor));
-    return static_cast<TensorId>(net.tensors.size() - 1);
+    return ParamTensor(tied, literal.dtype);
   }
-  return NewParam("weight", Dims{literal.dims[1], literal.dims[0]}, literal.dtype);
+  return FoldedWeight(v, own, Dims{literal.dims[1], literal.dims[0]});
+}
+
+// Each call of a module got folded copies of its own; several weights of one call are several parameters.
+TensorId PlainState::FoldedWeight(ValueId v, const std::string& own, Dims dims) {
+  const DType dtype = view.LiteralOf(v)->dtype;
+  const auto [known, added] = by_copy_.emplace(view.Through(v), kNone);
+  if (!added) return ParamTensor(known->second, dtype);
+  std::string instance, key = own;
+  for (const Scope& scope : ScopesHere()) absl::StrAppend(&instance, scope.path, "@", scope.repeat, "/");
+  for (const int64_t d : dims) absl::StrAppend(&key, "x", d);
+  Copies& copies = copies_[key];
+  if (copies.instance != instance) copies = Copies{std::move(copies.params), std::move(instance), 0};
+  if (copies.seen == copies.params.size()) copies.params.push_back(AddParam(FreeName(own), std::move(dims), dtype, false));
+  return ParamTensor(by_copy_[view.Through(v)] = copies.params[copies.seen++], dtype);
 }
 
 }  // namespace memcrest

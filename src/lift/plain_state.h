@@ -56,11 +56,24 @@ class PlainState {
   std::string FreeName(const std::string& fqn);
 
  private:
+  const Scopes& ScopesHere();
   TensorId NewTensor(onnx::ValueId v);
   ParamId TiedEmbedding(int64_t rows, int64_t columns, const std::string& own) const;
   void AddStored(const onnx::Literal& literal, Tensor& tensor);
   void EnterCall(const std::vector<TensorId>& in, absl::string_view op, Node& node);
 
+  ParamId AddParam(const std::string& fqn, Dims dims, DType dtype, bool buffer);
+  TensorId ParamTensor(ParamId id, DType dtype);
+  TensorId FoldedWeight(onnx::ValueId v, const std::string& own, Dims dims);
+
+  // Parameters of one name and size, in the order in which a call of their module reads folded copies of them.
+  struct Copies {
+    std::vector<ParamId> params;
+    std::string instance;  // the call that reads now
+    size_t seen = 0;       // copies it has read
+  };
+  absl::flat_hash_map<std::string, Copies> copies_;
+  absl::flat_hash_map<onnx::ValueId, ParamId> by_copy_;
   std::vector<TensorId> tensors_;
   absl::flat_hash_map<std::string, ParamId> by_fqn_;
 };

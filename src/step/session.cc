@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "src/job/pattern.h"
+#include "src/step/frozen_params.h"
 #include "src/step/loss.h"
 
 namespace memcrest {
@@ -26,10 +27,10 @@ DType Stored(DType exported, Precision precision) {
   return IsFloating(exported) && BitsOf(exported) >= 16 ? ParameterType(precision) : exported;
 }
 
-bool Trains(const Param& p, const Job& job) {
+bool Trains(const Param& p, bool frozen, const Job& job) {
   if (p.buffer || !IsDifferentiable(p.stored)) return false;
   if (!job.freeze.empty() && MatchesAny(p.fqn, job.freeze, true)) return false;
-  return job.train.empty() || MatchesAny(p.fqn, job.train, true);
+  return job.train.empty() ? !frozen : MatchesAny(p.fqn, job.train, true);
 }
 
 }  // namespace
@@ -48,6 +49,7 @@ Session::~Session() = default;
 
 void Session::MakeParameters() {
   const Network& net = *program_.network;
+  const std::vector<bool> frozen = FrozenByConstructor(net);
   std::vector<Value> values(net.params.size());
   std::vector<size_t> order(net.params.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -57,7 +59,7 @@ void Session::MakeParameters() {
   for (const size_t i : order) {
     const Param& p = net.params[i];
     const DType type = Stored(p.stored, job_.precision);
-    const bool trains = Trains(p, job_);
+    const bool trains = Trains(p, frozen[i], job_);
     Leaf* leaf = nullptr;
     if (trains) {
       leaves_.push_back(std::make_unique<Leaf>());

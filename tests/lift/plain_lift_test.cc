@@ -195,7 +195,37 @@ std::vector<std::string> ParamsOfHead(const std::string& table) {
 
 TEST(PlainLift, AFoldedHeadIsTheTokenTableUnlessItsFamilyKeepsItsOwn) {
   EXPECT_EQ(ParamsOfHead("transformer.wte.weight"), (Names{"transformer.wte.weight"}));
-  EXPECT_EQ(ParamsOfHead("gpt_neox.embed_in.weight"), (Names{"gpt_neox.embed_in.weight", "weight"}));
+  EXPECT_EQ(ParamsOfHead("gpt_neox.embed_in.weight"), (Names{"gpt_neox.embed_in.weight", ".weight"}));
+}
+
+// A window's attention adds table[index], heads first and copied; the exporter folds all of it. 4 tokens are a window of
+// 2 x 2: 9 relative positions.
+TEST(PlainLift, AFoldedPositionBiasIsATableAgain) {
+  const Network net = MustLift(R"(<ir_version: 8, opset_import: ["" : 17]>
+    g (float[b, 2, 4, 4] scores) => (float[b, 2, 4, 4] y) <float[1, 2, 4, 4] "onnx::Add_1"> {
+      biased = Add(scores, "onnx::Add_1")
+      y = Softmax<axis = -1>(biased)
+    })");
+  EXPECT_EQ(OpsOf(net), (Names{"index", "permute", "contiguous", "view", "add", "softmax"}));
+  ASSERT_EQ(net.params.size(), 2u);
+  EXPECT_EQ(net.params[0].dims, (Dims{9, 2}));
+  EXPECT_TRUE(net.params[1].buffer);
+}
+
+// Two products of one call are two parameters; the same one in the next call of the module ("fc_1") is not a third.
+TEST(PlainLift, EachCallHasFoldedCopiesOfItsModulesWeights) {
+  const Network net = MustLift(R"(<ir_version: 8, opset_import: ["" : 17]>
+    g (float[b, 4] x) => (float[b, 4] y)
+      <float[4, 4] "onnx::MatMul_1", float[4, 4] "onnx::MatMul_2", float[4, 4] "onnx::MatMul_3", float[4] "net.fc.bias"> {
+      ["/net/fc/MatMul"] a = MatMul(x, "onnx::MatMul_1")
+      ["/net/fc/MatMul_1"] c = MatMul(a, "onnx::MatMul_2")
+      ["/net/fc/Add"] d = Add(c, "net.fc.bias")
+      ["/net/fc_1/MatMul"] y = MatMul(d, "onnx::MatMul_3")
+    })");
+  ASSERT_EQ(net.params.size(), 3u);
+  EXPECT_EQ(net.nodes[0].in[1] == kNone, false);
+  EXPECT_EQ(net.tensors[static_cast<size_t>(net.nodes[0].in[1])].param,
+            net.tensors[static_cast<size_t>(net.nodes.back().in[1])].param);
 }
 
 }  // namespace
