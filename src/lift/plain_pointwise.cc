@@ -106,6 +106,11 @@ void Where(PlainState& s) {
   }
   Attrs attrs;
   if (b == kNone) attrs.Set(Key::kScalar, s.Number(2).value_or(0));
+  const ValueId number = s.view.In(s.current, 2);
+  if (a == kNone && b == kNone && !IsInteger(s.view, number)) {  // two numbers of the model's type (a mask to be added)
+    const onnx::Literal* const literal = s.view.LiteralOf(number);
+    attrs.Set(Key::kDtype, literal != nullptr ? literal->dtype : DType::kFloat32);
+  }
   s.Emit("where", {condition, a, b}, attrs, {n.outputs[0]});
 }
 

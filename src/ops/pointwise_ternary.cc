@@ -15,7 +15,9 @@ using kernel::PromotedType;
 // ---- where
 
 void WhereForward(Eager& rt, OpCall& call) {
-  const DType dtype = PromotedType(call.in.subspan(1), call.attrs);
+  const bool numbers = !call.Has(1) && !call.Has(2);  // of two numbers: the type asked for
+  const DType asked = numbers ? call.attrs.Type(Key::kDtype) : DType::kUndefined;
+  const DType dtype = asked != DType::kUndefined ? asked : PromotedType(call.in.subspan(1), call.attrs);
   call.Save(rt, 0, call.in[0]);
   const Value number = call.attrs.Has(Key::kScalar) ? Number(rt, dtype) : Value();  // scalar_tensor
   call.Out(0) = rt.Pointwise(call.in, dtype);

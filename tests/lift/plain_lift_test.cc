@@ -228,5 +228,17 @@ TEST(PlainLift, EachCallHasFoldedCopiesOfItsModulesWeights) {
             net.tensors[static_cast<size_t>(net.nodes.back().in[1])].param);
 }
 
+// torch.where(mask, torch.tensor(0.0, dtype=dtype), finfo(dtype).min): in the type of the model, whatever the job makes it.
+TEST(PlainLift, AMaskOfTwoNumbersHasTheTypeOfTheExport) {
+  const Network net = MustLift(R"(<ir_version: 8, opset_import: ["" : 14]>
+    g (bool[b, s] mask) => (float[b, s] y) {
+      zero = Constant<value = float {0.0}>()
+      lowest = Constant<value = float {-3.4028234e38}>()
+      y = Where(mask, zero, lowest)
+    })");
+  ASSERT_EQ(OpsOf(net), (Names{"where"}));
+  EXPECT_EQ(net.nodes[0].attrs.Type(Key::kDtype), DType::kFloat32);
+}
+
 }  // namespace
 }  // namespace memcrest
