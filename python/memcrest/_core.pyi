@@ -1,0 +1,3 @@
+from typing import Sequence, Tuple
+
+def run(words: Sequence[str]) -> Tuple[int, str, str]: ...
