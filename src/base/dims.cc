@@ -7,9 +7,12 @@
 
 namespace memcrest {
 
+// A zero makes the product zero whatever the other sizes are; what does not fit in 64 bits is kept at the limit (sizes of a
+// model are checked when they are bound).
 int64_t NumElements(DimSpan sizes) {
+  if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) return 0;
   int64_t n = 1;
-  for (const int64_t d : sizes) n *= d;
+  for (const int64_t d : sizes) n = CheckedMul(n, d).value_or(kMaxElements);
   return n;
 }
 

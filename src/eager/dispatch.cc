@@ -55,8 +55,15 @@ Value Eager::CachedCast(const Value& v, DType to) {
 absl::InlinedVector<Value, 4> Eager::CastInputs(const OpEntry& op, absl::Span<const Value> inputs) {
   absl::InlinedVector<Value, 4> cast(inputs.begin(), inputs.end());
   const DType to = op.autocast == Autocast::kLower ? autocast_ : op.autocast == Autocast::kFloat32 ? DType::kFloat32 : Widest(inputs, autocast_);
-  for (Value& v : cast) {
+  const auto cast_one = [&](Value& v) {
     if (Eligible(v) && v.dtype() != to) v = CachedCast(v, to);
+  };
+  // The casts are arguments of one C++ call, which the compiler evaluates last to first; lists of tensors are cast in their order.
+  const absl::string_view name = op.name;
+  if (name == "cat" || name == "stack") {
+    for (Value& v : cast) cast_one(v);
+  } else {
+    for (size_t i = cast.size(); i-- > 0;) cast_one(cast[i]);
   }
   return cast;
 }

@@ -148,8 +148,9 @@ Value Eager::Reduce(const Value& v, DimSpan axes, bool keepdim, DType dtype) {
     }
   }
   const DType type = dtype == DType::kUndefined ? v.dtype() : dtype;
+  Value result = Empty(sizes, type);  // the iterator makes the result before its kernel asks for scratch
   const HiddenBlock scratch = Hidden(reduction_scratch == nullptr ? 0 : reduction_scratch(device_, v.meta(), axes, type));
-  return Empty(sizes, type);
+  return result;
 }
 
 Value Eager::SumTo(const Value& v, DimSpan sizes) {

@@ -36,8 +36,8 @@ void DropoutForward(Eager& rt, OpCall& call) {
 }
 
 void NativeForward(Eager& rt, OpCall& call) {
+  call.Out(1) = rt.EmptyLike(call.in[0], DType::kBool);  // the mask is made first (dropout_cuda in Dropout.cu)
   call.Out(0) = rt.EmptyLike(call.in[0]);
-  call.Out(1) = rt.EmptyLike(call.in[0], DType::kBool);
   call.non_differentiable = 2;
   call.Save(rt, 0, call.Out(1));
 }

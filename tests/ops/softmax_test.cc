@@ -49,8 +49,8 @@ TEST(Softmax, ANonContiguousInputIsCopiedInsideTheKernel) {
 TEST(Dropout, KeepsAMaskOfOneByteAnElement) {
   EagerHarness h;
   EXPECT_EQ(h.Trace("dropout", {h.Leaf({64, 64})}, {{Key::kP, 0.1}}),
-            "+16384 native_dropout\n"
             "+4096 native_dropout\n"
+            "+16384 native_dropout\n"
             "backward\n"
             "+16384 ones_like\n"
             "-16384 ones_like\n"  // the result, which the test drops
