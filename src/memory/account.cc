@@ -12,7 +12,9 @@ namespace {
 Bytes RoundedSize(const Event& e) { return RoundUp(e.bytes, kGranule); }
 bool OnDevice(const Event& e) { return e.place == Place::kDevice; }
 bool Dispatched(const Event& e) { return OnDevice(e) && e.seen != Seen::kAllocatorOnly; }
-bool Allocated(const Event& e) { return OnDevice(e) && e.seen != Seen::kDispatcherOnly; }
+// What an active dispatch mode makes PyTorch do out of place (a sum of gradients, a bias) is served by the allocator too: the
+// reference's counters were taken under such a mode. Without one these are in place: at most one such tensor less at an instant.
+bool Allocated(const Event& e) { return OnDevice(e); }
 
 size_t StorageCount(const Trace& trace) {
   StorageId most = -1;
