@@ -158,7 +158,7 @@ int NotedPerMille(const onnx::Model& model) {
   if (model.graph.nodes.empty()) return 0;
   const auto noted = std::count_if(model.graph.nodes.begin(), model.graph.nodes.end(),
                                    [](const onnx::Node& node) { return absl::StartsWith(node.notes.fx_node, "%"); });
-  return static_cast<int>(noted * 1000 / static_cast<int64_t>(model.graph.nodes.size()));
+  return static_cast<int>(noted * 1000 / static_cast<int64_t>(model.graph.nodes.size()));  // per mille
 }
 
 FxGraph BuildFxGraph(const onnx::Model& model) {

@@ -135,6 +135,7 @@ class PlainLift {
   TensorId EmitFolded(const FoldedView& view, ValueId stored) {
     const onnx::Literal& literal = *state_.view.LiteralOf(stored);
     TensorId t = state_.NewParam(view.leaf, view.own, literal.dtype);
+    // Any number other than 1: only that a product is made counts.
     if (view.scaled) t = state_.EmitInner("mul", {t}, {{Key::kScalar, 1.5}});
     return state_.EmitInner("view", {t}, {{Key::kSizes, literal.dims}});
   }

@@ -34,7 +34,7 @@ std::pair<int, onnx::ValueId> Split(const OnnxView& view, int node, absl::string
 onnx::ValueId WithoutNumber(const OnnxView& view, int node, double number) {
   if (node < 0) return onnx::kNoValue;
   for (const size_t i : {size_t{0}, size_t{1}}) {
-    if (view.IsNumber(view.In(node, i), number, 1e-3)) return view.In(node, 1 - i);
+    if (view.IsNumber(view.In(node, i), number, 1e-3)) return view.In(node, 1 - i);  // exported as float32
   }
   return onnx::kNoValue;
 }

@@ -37,6 +37,7 @@ TensorId BatchNormOf(PlainState& s, TensorId x, int64_t channels, DType dtype, V
                               s.NewParam("batch_norm.running_mean", c, dtype, true), s.NewParam("batch_norm.running_var", c, dtype, true)};
   s.NewParam("batch_norm.num_batches_tracked", {}, DType::kInt64, true);
   s.evidence = Evidence::kPattern;
+  // PyTorch's default eps (torch/nn/modules/batchnorm.py).
   return s.Emit("batch_norm", in, {{Key::kTraining, true}, {Key::kEps, 1e-5}}, {out});
 }
 
@@ -82,6 +83,7 @@ void BatchNorm(PlainState& s) {
     if (t != nullptr && t->param != kNone) s.net.params[static_cast<size_t>(t->param)].buffer = true;
   }
   s.NewParam("num_batches_tracked", {}, DType::kInt64, true);
+  // ONNX's default epsilon.
   s.Emit("batch_norm", in, {{Key::kTraining, true}, {Key::kEps, n.Float("epsilon", 1e-5)}}, {n.outputs[0]});
 }
 
@@ -100,6 +102,7 @@ void LayerNorm(PlainState& s, const char* op) {
   const onnx::Literal* weight = s.view.LiteralOf(s.view.In(s.current, 1));
   const int64_t axis = n.Int("axis", -1);
   const int64_t rank = weight != nullptr ? static_cast<int64_t>(weight->dims.size()) : axis < 0 ? -axis : 1;
+  // ONNX's default epsilon.
   s.Emit(op, {s.In(0), s.In(1), s.In(2)}, {{Key::kNormalizedRank, rank}, {Key::kEps, n.Float("epsilon", 1e-5)}}, {n.outputs[0]});
 }
 
@@ -112,11 +115,13 @@ void Pool(PlainState& s, const char* op) {
 
 void DropoutNode(PlainState& s) {
   const onnx::Node& n = s.node();
+  // ONNX's default ratio.
   const double p = s.Number(1).value_or(n.Float("ratio", 0.5));
   s.Emit("dropout", {s.In(0)}, {{Key::kP, p}}, {n.outputs[0]});
 }
 
 void Softmax(PlainState& s, const char* op) {
+  // The default axis changed with opset 13 (ONNX changelog, Softmax).
   const int64_t axis = s.node().Int("axis", s.view.model().Opset() < 13 ? 1 : -1);
   s.Emit(op, {s.In(0)}, {{Key::kAxis, axis}}, {s.node().outputs[0]});
 }

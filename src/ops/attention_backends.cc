@@ -9,15 +9,16 @@ int64_t HeadSize(const AttentionRequest& r) { return r.query.size(-1); }
 
 bool HalfPrecision(const AttentionRequest& r) { return IsLowPrecision(r.query.dtype()); }
 
+// check_cudnn_*, check_flash_attention_* ... of aten/src/ATen/native/transformers/cuda/sdp_utils.cpp; sm: compute capability x 10.
 bool CudnnRuns(const KernelDevice& device, const AttentionRequest& r) {
-  const int64_t head = HeadSize(r);
+  const int64_t head = HeadSize(r);  // sdp_utils.cpp, check_cudnn_tensor_shapes
   const bool head_fits = head % 8 == 0 && (head <= 128 || (head == 256 && device.sm >= 90 && device.sm < 100));
   return device.sm >= 80 && HalfPrecision(r) && head_fits && r.value.size(-1) % 8 == 0 && r.dropout == 0 &&
          !r.mask_trains && r.key.size(-2) > 1;
 }
 
 bool FlashRuns(const KernelDevice& device, const AttentionRequest& r) {
-  const int64_t head = HeadSize(r);
+  const int64_t head = HeadSize(r);  // sdp_utils.cpp, check_flash_attention_hardware_support, check_head_dim_size_flash
   if (device.sm < 80 || !HalfPrecision(r) || r.masked || head > 256 || r.value.size(-1) != head) return false;
   if (r.causal && r.query.size(-2) != r.key.size(-2)) return false;
   // Consumer Ampere and Ada have too little shared memory for large heads in backward.
@@ -32,7 +33,7 @@ int64_t EfficientAlignment(const KernelDevice& device, DType dtype) {
 }
 
 bool EfficientRuns(const KernelDevice& device, const AttentionRequest& r) {
-  const DType dtype = r.query.dtype();
+  const DType dtype = r.query.dtype();  // sdp_utils.cpp, use_mem_efficient_attention: bfloat16 from sm 80
   if (dtype != DType::kFloat32 && dtype != DType::kFloat16 && !(dtype == DType::kBFloat16 && device.sm >= 80))
     return false;
   const int64_t alignment = EfficientAlignment(device, dtype);
@@ -61,6 +62,7 @@ AttentionBackend ChooseBackend(const KernelDevice& device, const AttentionReques
   for (const Named& n : kNamed) {
     if (device.attention == n.name && Runs(n.backend, device, request)) return n.backend;
   }
+  // sdp_utils.cpp, priority_order: cuDNN first on sm 9.x and 10.x.
   const bool cudnn_first = device.sm / 10 == 9 || device.sm / 10 == 10;
   for (const Named& n : kNamed) {
     if (n.backend == AttentionBackend::kCudnn && !cudnn_first) continue;

@@ -80,9 +80,13 @@ int BitsFor(int64_t rows) {
   return bits;
 }
 
+// cub::DeviceRadixSort::SortPairs (dispatch_radix_sort.cuh): up to one tile in one block; else look-back state and histograms of
+// 8-bit digits, each 256-byte aligned.
 Bytes SortPairsScratch(int64_t n, int bits) {
+  // cub, dispatch_radix_sort.cuh; items of a tile: its tuning for 8-byte keys and values.
   constexpr int64_t kOneTile = 2304, kTile = 4608, kDigits = 256;
   if (n <= kOneTile) return 1;
+  // cub::AliasTemporaries aligns to 256 bytes.
   const auto aligned = [](int64_t bytes) { return (bytes + 255) / 256 * 256; };
   const int64_t passes = (bits + 7) / 8, tiles = (n + kTile - 1) / kTile;
   const Bytes buffers = passes > 1 ? 2 * aligned(8 * n) : 0;

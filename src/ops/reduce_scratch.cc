@@ -107,6 +107,7 @@ int FloorPow2(int64_t n, int limit) {
   return p;
 }
 
+// CUDA programming guide, technical specifications per compute capability.
 int MaxThreadsPerMultiprocessor(int sm) {
   return sm == 75 ? 1024 : sm == 86 || sm == 87 || sm == 89 || sm >= 120 ? 1536 : 2048;
 }
@@ -149,6 +150,7 @@ Bytes LaunchScratch(const KernelDevice& device, const Iterator& it, const Reduce
   width = std::min(width_limit, max_threads / height);
 
   int64_t step_input = along_fastest ? width : 1, step_output = along_fastest ? 1 : width;
+  // setReduceConfig of Reduce.cuh: values a thread should get at least and at most.
   constexpr int64_t kMinValues = 16, kMaxValues = 256;
   const bool across_warps = CeilDiv(inputs, step_input) >= std::min<int64_t>(height * 16, kMaxValues);
   (across_warps ? step_input : step_output) *= height;
@@ -199,6 +201,7 @@ ReduceKernel SumKernel(DType input, DType result) {
 
 ReduceKernel ExtremeKernel(DType input, bool with_index) {
   ReduceKernel k;
+  // Value and int64 index of one candidate.
   k.partial_bytes = with_index ? 16 : BytesOf(input);
   k.partial_in_output = !with_index;
   return k;
@@ -206,6 +209,7 @@ ReduceKernel ExtremeKernel(DType input, bool with_index) {
 
 ReduceKernel MomentKernel(DType input) {
   ReduceKernel k;
+  // WelfordData: mean, m2, count and their padding (SharedReduceOps.h).
   k.partial_bytes = input == DType::kFloat64 ? 32 : 16;
   k.input_vector = 2;
   k.partial_in_output = false;

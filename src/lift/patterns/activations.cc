@@ -93,6 +93,7 @@ std::optional<Match> Rsqrt(const OnnxView& view, int node) {
 }  // namespace
 
 void RegisterActivations(PatternRegistry& registry) {
+  // Third: precedence; larger patterns first.
   registry.Add({"gelu-erf", "Mul", 80, GeluErf, "0.5 x (1 + erf(x / sqrt 2))"});
   registry.Add({"gelu-tanh", "Mul", 80, GeluTanh, "0.5 x (1 + tanh(...)) with the cube as products"});
   registry.Add({"gated", "Mul", 60, Gated, "x * sigmoid(x), x * hardsigmoid(x), x * tanh(softplus(x))"});

@@ -113,6 +113,7 @@ std::optional<Match> Attention(const OnnxView& view, int node) {
 }  // namespace
 
 void RegisterAttention(PatternRegistry& registry) {
+  // Third: precedence; larger patterns first.
   registry.Add({"attention", "MatMul", 100, Attention, "softmax(q s @ (k s).t() + mask) @ v, the scale on both operands"});
 }
 

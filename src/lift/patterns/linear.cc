@@ -58,6 +58,7 @@ std::optional<Match> MatchBiased(const OnnxView& view, int node) {
 }  // namespace
 
 void RegisterLinear(PatternRegistry& registry) {
+  // Third: precedence; larger patterns first.
   registry.Add({"linear", "Add", 50, MatchBiased, "MatMul by a transposed weight, then a stored bias"});
   registry.Add({"linear-no-bias", "MatMul", 40, MatchProduct, "MatMul by a transposed or folded weight"});
 }

@@ -77,6 +77,7 @@ std::optional<Match> GroupNorm(const OnnxView& view, int node) {
 }  // namespace
 
 void RegisterNormalization(PatternRegistry& registry) {
+  // Third: precedence; larger patterns first.
   registry.Add({"layer-norm", "Add", 90, LayerNorm, "(x - mean) / sqrt(var + eps) * w + b"});
   registry.Add({"group-norm", "Add", 90, GroupNorm, "instance norm of a reshaped input, then weight and bias"});
 }

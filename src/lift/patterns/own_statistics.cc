@@ -54,6 +54,7 @@ std::optional<Match> OwnStatisticsNorm(const OnnxView& view, int node) {
   m.in = {view.In(node, 0), view.In(node, 1), view.In(node, 2), onnx::kNoValue, onnx::kNoValue};
   m.out = view.node(node).outputs[0];
   m.nodes.push_back(node);
+  // ONNX's default epsilon.
   m.attrs = {{Key::kTraining, true}, {Key::kEps, static_cast<double>(view.node(node).Float("epsilon", 1e-5))}};
   const onnx::Literal* const weight = Folded(view, m.in[0]);
   if (weight != nullptr) {
@@ -73,6 +74,7 @@ std::optional<Match> OwnStatisticsNorm(const OnnxView& view, int node) {
 }  // namespace
 
 void RegisterOwnStatistics(PatternRegistry& registry) {
+  // Third: precedence; larger patterns first.
   registry.Add({"own-statistics", "BatchNormalization", 90, OwnStatisticsNorm,
                 "batch norm by the mean and variance of its input; of a stored input: weight standardisation"});
 }
