@@ -9,10 +9,6 @@ constexpr NotYet kNotYet[] = {
      "leave it out, or freeze the base model and train a module"},
     {"quantize", [](const Job& j) { return j.quantize.has_value(); }, "leave it out"},
     {"input_require_grads", [](const Job& j) { return j.input_require_grads; }, "leave it out"},
-    {"evaluate.batch", [](const Job& j) {
-       const auto batch = j.bind.find("batch");
-       return j.evaluate.has_value() && j.evaluate->batch != 0 && (batch == j.bind.end() || batch->second != j.evaluate->batch);
-     }, "evaluate with the training batch"},
     {"parallel.engine", [](const Job& j) { return j.parallel.engine != Engine::kSingle; },
      "leave the message parallel out: the job is simulated on one device"},
     {"parallel", [](const Job& j) { return j.parallel.engine == Engine::kSingle && j.parallel.world() > 1; },

@@ -47,6 +47,7 @@ void FillBreak(const ReportSource& s, AllocatorOptions allocator, Outcome& o) {
 absl::StatusOr<Outcome> OutcomeOf(const NetworkFile& file, const BoundJob& bound, const Job& job, double headroom) {
   MEMCREST_ASSIGN_OR_RETURN(std::vector<bool> regions, CheckpointedCalls(file.network, job.checkpoint));
   Session session(bound.program, job, KernelDeviceOf(file.device, job), std::move(regions));
+  session.SetPrograms(bound.Evaluation(), bound.Teacher());
   session.rt().reduction_scratch = &SumScratch;
   session.Run();
   const Trace& trace = session.rt().recorder().trace;

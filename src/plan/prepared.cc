@@ -10,6 +10,7 @@
 #include "src/onnx/expand_control.h"
 #include "src/onnx/reader.h"
 #include "src/shape/unroll.h"
+#include "src/step/heads.h"
 #include "src/step/optimizer.h"
 
 namespace memcrest {
@@ -38,6 +39,28 @@ Binding BindingOf(const Job& job) {
 absl::Status CheckOptimizer(const Job& job) {
   if (Optimizers().Find(job.optimizer) != nullptr) return absl::OkStatus();
   return ToStatus(Problem{"E0502", absl::StrCat("no optimizer named '", job.optimizer, "'"), "--optimizer", "", "see `memcrest optimizers`"});
+}
+
+// Losses that run the base model and the head apart need to find them.
+absl::Status CheckLoss(const Network& network, const Job& job) {
+  const bool chunked = job.loss == Loss::kChunkedCrossEntropy, contrastive = job.loss == Loss::kTokenContrastive;
+  if (!chunked && !contrastive) return absl::OkStatus();
+  const bool found = FindBaseModel(network).hidden != kNone && (contrastive || FindHead(network).weight != kNone);
+  if (found) return absl::OkStatus();
+  return ToStatus(Problem{"E0503", absl::StrCat("loss ", NameOf(job.loss), " needs a base model and a head that the file tells apart"),
+                          "--loss", "the first output is not made by a linear layer after the model's largest child",
+                          "choose another loss"});
+}
+
+// A validation batch differs from the training one in its size alone.
+absl::Status BindEvaluation(const NetworkFile& file, const Job& job, Binding binding, BoundJob& bound) {
+  if (job.evaluate.has_value()) {
+    if (job.evaluate->batch != 0) binding.symbols["batch"] = job.evaluate->batch;
+    MEMCREST_ASSIGN_OR_RETURN(bound.evaluation_shapes, BindShapes(file.model, binding));
+    bound.evaluation = MakeProgram(file.network, bound.evaluation_shapes, job, Mode::kEvaluation);
+  }
+  if (job.loss == Loss::kDistillation) bound.teacher = MakeProgram(file.network, bound.shapes, job, Mode::kEvaluation);
+  return absl::OkStatus();
 }
 
 // What a network without control flow depends on.
@@ -99,7 +122,9 @@ absl::StatusOr<std::unique_ptr<BoundJob>> BindJob(const NetworkFile& file, const
   Binding binding = BindingOf(job);
   for (const std::string& name : file.trips) binding.symbols.erase(name);
   MEMCREST_ASSIGN_OR_RETURN(bound->shapes, BindShapes(file.model, binding));
+  MEMCREST_RETURN_IF_ERROR(CheckLoss(file.network, job));
   bound->program = MakeProgram(file.network, bound->shapes, job);
+  MEMCREST_RETURN_IF_ERROR(BindEvaluation(file, job, binding, *bound));
   return bound;
 }
 

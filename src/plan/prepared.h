@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -54,6 +55,10 @@ class PreparedModel {
 struct BoundJob {
   BoundShapes shapes;
   Program program;  // refers to the file's network
+  BoundShapes evaluation_shapes;
+  std::optional<Program> evaluation, teacher;  // the network in evaluation mode, where the job runs it beside training
+  const Program* Evaluation() const { return evaluation.has_value() ? &*evaluation : nullptr; }
+  const Program* Teacher() const { return teacher.has_value() ? &*teacher : nullptr; }
 };
 absl::StatusOr<std::unique_ptr<BoundJob>> BindJob(const NetworkFile& file, const Job& job);
 

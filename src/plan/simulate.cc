@@ -45,6 +45,7 @@ absl::StatusOr<Report> Simulate(const std::string& model_path, const Job& job, s
   MEMCREST_ASSIGN_OR_RETURN(std::vector<bool> regions, CheckpointedCalls(network, job.checkpoint));
   Session session(bound->program, job, KernelDeviceOf(file->device, job), std::move(regions));
   session.rt().reduction_scratch = &SumScratch;
+  session.SetPrograms(bound->Evaluation(), bound->Teacher());
   session.Run();
 
   const Trace& trace = session.rt().recorder().trace;

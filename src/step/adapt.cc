@@ -20,7 +20,8 @@ bool ExportedInFloat32(const Network& net) {
 
 class Adapter {
  public:
-  Adapter(const Network& network, const Job& job, Program& program) : net_(network), job_(job), program_(program) {}
+  Adapter(const Network& network, const Job& job, bool evaluation, Program& program)
+      : net_(network), job_(job), evaluation_(evaluation), program_(program) {}
 
   void Run() {
     program_.nodes.reserve(net_.nodes.size());
@@ -39,7 +40,7 @@ class Adapter {
         GroupQueries(changed);
         dropped = true;
       }
-      if (!job_.eval_modules.empty()) Evaluate(node);
+      if (evaluation_ || !job_.eval_modules.empty()) Evaluate(node);
     }
     if (dropped) SkipUnread();
   }
@@ -64,7 +65,7 @@ class Adapter {
   }
 
   void Evaluate(const Node& node) {
-    if (!MatchesAny(ModulePath(net_, node.call), job_.eval_modules, true)) return;
+    if (!evaluation_ && !MatchesAny(ModulePath(net_, node.call), job_.eval_modules, true)) return;
     const absl::string_view op = node.op->name;
     if (op == "batch_norm") Changed().attrs.Set(Key::kTraining, false);
     if (op == "dropout" || op == "feature_dropout" || op == "alpha_dropout" || op == "scaled_dot_product_attention") {
@@ -93,11 +94,14 @@ class Adapter {
 
   const Network& net_;
   const Job& job_;
+  const bool evaluation_;
   Program& program_;
 };
 
 }  // namespace
 
-void AdaptNodes(const Network& network, const Job& job, Program& program) { Adapter(network, job, program).Run(); }
+void AdaptNodes(const Network& network, const Job& job, bool evaluation, Program& program) {
+  Adapter(network, job, evaluation, program).Run();
+}
 
 }  // namespace memcrest

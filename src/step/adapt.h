@@ -15,7 +15,8 @@ namespace memcrest {
 struct Program;
 
 // Fills program.nodes and program.adapted.
-void AdaptNodes(const Network& network, const Job& job, Program& program);
+// `evaluation`: all modules are in eval mode.
+void AdaptNodes(const Network& network, const Job& job, bool evaluation, Program& program);
 
 }  // namespace memcrest
 

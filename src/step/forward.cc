@@ -60,10 +60,11 @@ Value Forward::Lookup(const std::vector<Value>& table, TensorId t) const {
   return Resident(program_.network->tensors[i]) ? resident_[i] : table[i];
 }
 
-Value Forward::Run(bool evaluation) {
+Value Forward::Run(const Options& options) {
   std::vector<Value> table(program_.network->tensors.size());
   const NodeId nodes = static_cast<NodeId>(program_.network->nodes.size());
-  RunRange(0, nodes, table, !evaluation);
+  RunRange(0, options.end == kNone ? nodes : options.end, table, !options.evaluation);
+  if (options.output != kNone) return Lookup(table, options.output);
   if (program_.network->outputs.empty()) return Value();
   return Lookup(table, program_.network->outputs[0]);
 }
@@ -203,7 +204,23 @@ void Forward::Again(const Body& body) {
   r.call = call_now;
 }
 
+// A region that is no range of the network's nodes.
+void Forward::RerunOutside(Region& region) {
+  Region* const outer = rt_.region();
+  region.slots.resize(region.saved);
+  region.dead.resize(region.saved);
+  region.recomputing = true;
+  region.filled = 0;
+  rt_.set_region(&region);
+  Again([&] {
+    if (region.saved > 0) static_cast<OutsideRegion*>(region.state)->Run(rt_);
+  });
+  rt_.set_region(outer);
+  region.recomputing = false;
+}
+
 void Forward::Recompute(Region& region) {
+  if (region.call == kNone) return RerunOutside(region);
   auto& state = *static_cast<RegionState*>(region.state);
   std::vector<Value> table(program_.network->tensors.size());
   for (RegionState::Input& input : state.inputs) {

@@ -14,13 +14,25 @@
 
 namespace memcrest {
 
+// The state of a region that is no range of the network's nodes (a loss's chunk): Region::call is kNone there.
+class OutsideRegion {
+ public:
+  virtual ~OutsideRegion() = default;
+  virtual void Run(Eager& rt) = 0;  // once more, in backward
+};
+
 class Forward {
  public:
   // `resident`: by TensorId, values that exist before the step (parameters, inputs, constants). All references must outlive this.
   Forward(Eager& rt, const Program& program, const Job& job, std::vector<bool> region_calls, std::vector<Value>& resident);
 
-  // Runs all nodes; the caller has set autocast and gradient mode. `evaluation`: no regions (nothing is saved anyway).
-  Value Run(bool evaluation = false);
+  struct Options {
+    bool evaluation = false;  // no regions (nothing is saved anyway)
+    NodeId end = kNone;       // first node not run; kNone: all are
+    TensorId output = kNone;  // the result; kNone: the network's first output
+  };
+  // Runs the nodes; the caller has set autocast and gradient mode.
+  Value Run(const Options& options);
   // Brings back what `region` would have saved: its nodes again, until the last saved tensor is there.
   void Recompute(Region& region);
   // Backward of a reentrant region: runs it again with history, then a backward of its own.
@@ -35,6 +47,7 @@ class Forward {
   void LeaveRegions(NodeId n);
   NodeId RunReentrant(CallId c, std::vector<Value>& table);  // the node behind it
   void RunInside(CallId c, std::vector<Value>& table);
+  void RerunOutside(Region& region);
   template <typename Body>
   void Again(const Body& body);
   const std::vector<TensorId>& RegionInputs(CallId c);  // made before the call, read in it

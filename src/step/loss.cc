@@ -3,26 +3,17 @@
 namespace memcrest {
 namespace {
 
-Value Flattened(Eager& rt, const Value& v) {
-  const int64_t columns = v.size(-1);
-  const Dims sizes = {columns == 0 ? 0 : v.elements() / columns, columns};
-  return rt.Call("reshape", {v}, {{Key::kSizes, sizes}}, &sizes);
-}
-
-Value Flat(Eager& rt, const Value& v, const char* op = "reshape") {
-  const Dims sizes = {v.elements()};
-  return rt.Call(op, {v}, {{Key::kSizes, sizes}}, &sizes);
-}
-
-Value CrossEntropy(Eager& rt, const Value& out, const Value& labels) {
-  const Value logits = out.rank() > 2 ? Flattened(rt, out) : out;
+Value CrossEntropy(Eager& rt, const Value& out, const Value& labels, double smoothing = 0) {
+  const Value logits = RowsOf(rt, out);
   const Value target = Flat(rt, labels);
-  return rt.Call("cross_entropy", {logits, target}, {{Key::kReduction, std::string("mean")}});
+  Attrs attrs{{Key::kReduction, std::string("mean")}};
+  if (smoothing > 0) attrs.Set(Key::kSmoothing, smoothing);
+  return rt.Call("cross_entropy", {logits, target}, std::move(attrs));
 }
 
 // transformers' ForCausalLMLoss: logits upcast, labels padded by one and shifted, both flattened.
 Value CausalLm(Eager& rt, const Value& out, const Value& labels) {
-  const Value logits = rt.Call("to", {out}, {{Key::kDtype, DType::kFloat32}});
+  const Value logits = Widened(rt, out);
   Dims padded = labels.sizes();
   padded.back() += 1;
   Value shifted;
@@ -38,12 +29,25 @@ Value CausalLm(Eager& rt, const Value& out, const Value& labels) {
   return rt.Call("cross_entropy", {rows, target}, {{Key::kReduction, std::string("mean")}});
 }
 
-Value Mean(Eager& rt, const Value& out) {
-  const Value wide = out.dtype() == DType::kFloat32 ? out : rt.Call("to", {out}, {{Key::kDtype, DType::kFloat32}});
-  return rt.Call("mean", {wide});
-}
+Value Mean(Eager& rt, const Value& out) { return rt.Call("mean", {Widened(rt, out)}); }
 
 }  // namespace
+
+Value RowsOf(Eager& rt, const Value& v) {
+  if (v.rank() <= 2) return v;
+  const int64_t columns = v.size(-1);
+  const Dims sizes = {columns == 0 ? 0 : v.elements() / columns, columns};
+  return rt.Call("reshape", {v}, {{Key::kSizes, sizes}}, &sizes);
+}
+
+Value Flat(Eager& rt, const Value& v, const char* op) {
+  const Dims sizes = {v.elements()};
+  return rt.Call(op, {v}, {{Key::kSizes, sizes}}, &sizes);
+}
+
+Value Widened(Eager& rt, const Value& v) {
+  return v.dtype() == DType::kFloat32 ? v : rt.Call("to", {v}, {{Key::kDtype, DType::kFloat32}});
+}
 
 Value MakeLabels(Eager& rt, const Job& job, const Meta& output, DType float_input) {
   const Dims& s = output.sizes;
@@ -70,8 +74,11 @@ Value MakeLabels(Eager& rt, const Job& job, const Meta& output, DType float_inpu
   }
 }
 
-Value ComputeLoss(Eager& rt, const Job& job, Value out, const Value& labels) {
+Value ComputeLoss(Eager& rt, const Job& job, Values outs, const Value& labels, const LossContext& context) {
+  const Value& out = outs[0];
   switch (job.loss) {
+    case Loss::kCrossEntropy:
+      return CrossEntropy(rt, out, labels);
     case Loss::kCrossEntropy2d:
       return rt.Call("cross_entropy", {out, labels}, {{Key::kReduction, std::string("mean")}});
     case Loss::kCausalLm:
@@ -84,9 +91,21 @@ Value ComputeLoss(Eager& rt, const Job& job, Value out, const Value& labels) {
       return Mean(rt, out);
     case Loss::kOutput:
       return out;
-    default:
-      return CrossEntropy(rt, out, labels);
+    case Loss::kLabelSmoothing:
+      // 0.1: the usual amount (Szegedy et al. 2016), where the job names none.
+      return CrossEntropy(rt, out, labels, AsDouble(Get(job.loss_options, "smoothing"), 0.1));
+    case Loss::kChunkedCrossEntropy:
+      return ChunkedCrossEntropy(rt, job, out, labels, context);
+    case Loss::kTokenContrastive:
+      return TokenContrastive(rt, job, outs);
+    case Loss::kZLoss:
+      return ZLoss(rt, job, out, labels);
+    case Loss::kDistillation:
+      return Distillation(rt, job, out, labels, context);
+    case Loss::kClip:
+      return ClipLoss(rt, out, labels);
   }
+  return out;
 }
 
 }  // namespace memcrest

@@ -16,15 +16,17 @@
 namespace memcrest {
 
 struct OptimizerOptions {
-  double momentum = 0, weight_decay = 0, eps = 1e-8;
+  double momentum = 0, weight_decay = 0, eps = 1e-8;  // torch.optim
   bool nesterov = false, amsgrad = false, maximize = false, centered = false, capturable = false;
+  bool first_moment = false;  // adafactor-transformers: beta1 is given
 };
 
 // One trainable parameter with the state the optimizer keeps for it.
 struct OptimizedParam {
   Leaf* leaf = nullptr;
   absl::InlinedVector<Value, 4> state;
-  bool stepped = false;  // its state exists
+  bool stepped = false;   // its state exists
+  bool in_block = false;  // a parameter of one of the network's repeated blocks
 };
 
 // One call of optimizer.step(): the parameters that have gradients, of one group, in order.

@@ -59,10 +59,10 @@ void FillReleases(Program& p) {
 
 }  // namespace
 
-Program MakeProgram(const Network& network, const BoundShapes& shapes, const Job& job) {
+Program MakeProgram(const Network& network, const BoundShapes& shapes, const Job& job, Mode mode) {
   Program p;
   p.network = &network;
-  AdaptNodes(network, job, p);
+  AdaptNodes(network, job, mode == Mode::kEvaluation, p);
   FillSizes(shapes, p);
   FillHints(p);
   FillReleases(p);

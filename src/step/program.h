@@ -39,7 +39,8 @@ struct Program {
 };
 
 // `network` must outlive the program. What the job changes in the network's nodes: adapt.h.
-Program MakeProgram(const Network& network, const BoundShapes& shapes, const Job& job);
+enum class Mode { kTraining, kEvaluation };  // of the modules: model.train(), model.eval()
+Program MakeProgram(const Network& network, const BoundShapes& shapes, const Job& job, Mode mode = Mode::kTraining);
 
 }  // namespace memcrest
 

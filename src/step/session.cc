@@ -4,9 +4,13 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "src/job/pattern.h"
 #include "src/step/frozen_params.h"
+#include "src/step/heads.h"
 #include "src/step/loss.h"
+#include "src/step/regions.h"
 
 namespace memcrest {
 namespace {
@@ -19,18 +23,22 @@ OptimizerOptions Merge(OptimizerOptions o, const Options& given) {
   o.maximize = AsBool(Get(given, "maximize"), o.maximize);
   o.centered = AsBool(Get(given, "centered"), o.centered);
   o.capturable = AsBool(Get(given, "capturable"), o.capturable);
+  o.first_moment = AsDouble(Get(given, "beta1"), 0) != 0;
   return o;
-}
-
-// What a tensor of the export is stored in under this job: floating tensors follow the job's precision.
-DType Stored(DType exported, Precision precision) {
-  return IsFloating(exported) && BitsOf(exported) >= 16 ? ParameterType(precision) : exported;
 }
 
 bool Trains(const Param& p, bool frozen, const Job& job) {
   if (p.buffer || !IsDifferentiable(p.stored)) return false;
   if (!job.freeze.empty() && MatchesAny(p.fqn, job.freeze, true)) return false;
   return job.train.empty() ? !frozen : MatchesAny(p.fqn, job.train, true);
+}
+
+// Does the parameter belong to one of the repeated blocks?
+bool InBlock(const Network& net, const std::vector<ModuleId>& blocks, ParamId param) {
+  const std::string& fqn = net.params[static_cast<size_t>(param)].fqn;
+  return std::any_of(blocks.begin(), blocks.end(), [&](ModuleId m) {
+    return absl::StartsWith(fqn, absl::StrCat(net.modules[static_cast<size_t>(m)].path, "."));
+  });
 }
 
 }  // namespace
@@ -58,7 +66,7 @@ void Session::MakeParameters() {
   });
   for (const size_t i : order) {
     const Param& p = net.params[i];
-    const DType type = Stored(p.stored, job_.precision);
+    const DType type = StoredType(p.stored, job_.precision);
     const bool trains = Trains(p, frozen[i], job_);
     Leaf* leaf = nullptr;
     if (trains) {
@@ -89,7 +97,7 @@ void Session::MakeInputs() {
   for (size_t t = 0; t < net.tensors.size(); ++t) {
     const Role role = net.tensors[t].role;
     if (role != Role::kInput && role != Role::kConstant) continue;
-    const DType type = Stored(program_.dtypes[t], job_.precision);
+    const DType type = StoredType(program_.dtypes[t], job_.precision);
     if (role == Role::kInput && IsFloating(type) && float_input == DType::kUndefined) float_input = type;
     resident_[t] = rt_.MakeResident(program_.sizes[t], type, role == Role::kInput ? Category::kInputs : Category::kBuffers);
     names_.emplace_back(resident_[t].storage()->id, net.tensors[t].name);
@@ -113,9 +121,11 @@ void Session::MakeOptimizer() {
   optimizer_ = Optimizers().Find(job_.optimizer);
   options_ = Merge(optimizer_->defaults, job_.optimizer_options);
   optimized_.resize(leaves_.size());
+  const std::vector<ModuleId> blocks = RepeatedBlocks(*program_.network);
   std::vector<OptimizedParam*> all;
   for (size_t i = 0; i < leaves_.size(); ++i) {
     optimized_[i].leaf = leaves_[i].get();
+    optimized_[i].in_block = InBlock(*program_.network, blocks, leaves_[i]->param);
     all.push_back(&optimized_[i]);
   }
   OptimizerStep step{rt_, job_.optimizer_impl, options_, all};
@@ -132,6 +142,9 @@ void Session::Run() {
   rt_.recorder().op = "init";
   MakeParameters();
   MakeInputs();
+  MakeEvaluations();
+  MakeLossContext();
+  MakeLibraryState();
   MakeOptimizer();
   if (job_.ema.has_value()) {
     for (const auto& leaf : unseen_) ema_.push_back(rt_.MakeResident(leaf.sizes(), leaf.dtype(), Category::kBuffers));
@@ -159,14 +172,54 @@ void Session::Step(int16_t step) {
   OptimizerPhase();
 }
 
+// cudnnDropoutGetStatesSize on the measured GPUs: one per process, made at the first recurrent layer that drops out in training
+// (aten/src/ATen/native/cudnn/RNN.cpp, DropoutState).
+constexpr Bytes kDropoutState = 6488064;
+
+void Session::MakeLibraryState() {
+  for (const Node* node : program_.nodes) {
+    if (node == nullptr) continue;
+    const absl::string_view op = node->op->name;
+    if (op != "lstm" && op != "gru" && op != "rnn") continue;
+    if (node->attrs.Float(Key::kP, 0) > 0) dropout_state_ = rt_.Hidden(kDropoutState);
+  }
+}
+
+void Session::MakeEvaluations() {
+  if (evaluation_program_ != nullptr) {
+    evaluation_ = std::make_unique<Evaluation>(rt_, *evaluation_program_, job_, resident_, Evaluation::Own::kInputs);
+  }
+  if (teacher_program_ != nullptr) {
+    teacher_ = std::make_unique<Evaluation>(rt_, *teacher_program_, job_, resident_, Evaluation::Own::kParameters);
+  }
+}
+
+void Session::MakeLossContext() {
+  const Head head = FindHead(*program_.network);
+  if (head.weight != kNone) loss_context_.head_weight = resident_[static_cast<size_t>(head.weight)];
+  if (head.bias != kNone) loss_context_.head_bias = resident_[static_cast<size_t>(head.bias)];
+  loss_context_.teacher = [this] { return teacher_->Run(); };
+}
+
+// What the script assigns to `out`: some losses call the base model instead, once or twice.
+Values Session::RunNetwork() {
+  if (job_.loss != Loss::kChunkedCrossEntropy && job_.loss != Loss::kTokenContrastive) return {forward_.Run({})};
+  const BaseModel base = FindBaseModel(*program_.network);
+  const Forward::Options options{.end = base.end, .output = base.hidden};
+  if (job_.loss == Loss::kChunkedCrossEntropy) return {forward_.Run(options)};
+  Values passes;
+  for (int pass = 0; pass < 2; ++pass) passes.push_back(RowsOf(rt_, forward_.Run(options)));
+  return passes;
+}
+
 void Session::ForwardAndLoss() {
   rt_.set_offload_saved(job_.offload.saved_tensors);
   if (IsAmp(job_.precision)) rt_.EnterAutocast(ComputeType(job_.precision), job_.autocast_cache);
   if (job_.outputs == Outputs::kDrop) {
-    loss_ = ComputeLoss(rt_, job_, forward_.Run(), labels_);
+    loss_ = ComputeLoss(rt_, job_, RunNetwork(), labels_, loss_context_);
   } else {
-    out_ = forward_.Run();
-    loss_ = ComputeLoss(rt_, job_, out_, labels_);
+    outs_ = RunNetwork();
+    loss_ = ComputeLoss(rt_, job_, outs_, labels_, loss_context_);
   }
   if (IsAmp(job_.precision)) rt_.ExitAutocast();
   rt_.set_offload_saved(false);
@@ -197,7 +250,7 @@ void Session::MicroBatch(int64_t micro, bool last) {
 void Session::OptimizerPhase() {
   Recorder& r = rt_.recorder();
   if (job_.outputs == Outputs::kDropBeforeStep) {
-    out_.reset();
+    outs_.clear();
     loss_.reset();
   }
   EnterPhase(Phase::kOptimizer);
@@ -212,7 +265,7 @@ void Session::OptimizerPhase() {
   r.AddMark("after_optimizer");
   if (job_.zero_grad == ZeroGrad::kAfterStep) ZeroGrad();
   r.AddMark("after_zero_grad");
-  if (job_.evaluate.has_value()) Evaluate();
+  if (evaluation_ != nullptr) Evaluate();
 }
 
 // torch.nn.utils.clip_grad_norm_: a norm per gradient, their stack, its norm, the clip coefficient; scaling is in place.
@@ -231,11 +284,9 @@ void Session::ClipGradients() {
 
 void Session::Evaluate() {
   EnterPhase(Phase::kEvaluation);
-  rt_.set_grad_enabled(false);
   if (IsAmp(job_.precision)) rt_.EnterAutocast(ComputeType(job_.precision), job_.autocast_cache);
-  forward_.Run(true);
+  evaluation_->Run();
   if (IsAmp(job_.precision)) rt_.ExitAutocast();
-  rt_.set_grad_enabled(true);
 }
 
 void Session::ZeroGrad() {

@@ -12,7 +12,9 @@
 #include "absl/status/statusor.h"
 #include "src/eager/eager.h"
 #include "src/job/job.h"
+#include "src/step/evaluation.h"
 #include "src/step/forward.h"
+#include "src/step/loss.h"
 #include "src/step/optimizer.h"
 #include "src/step/program.h"
 
@@ -23,6 +25,13 @@ class Session {
   // All references must outlive the session. `region_calls`: CheckpointedCalls().
   Session(const Program& program, const Job& job, const KernelDevice& device, std::vector<bool> region_calls);
   ~Session();
+
+  // The network in evaluation mode (Mode::kEvaluation): for a validation pass with sizes of its own, for a teacher.
+  // Null: none.
+  void SetPrograms(const Program* evaluation, const Program* teacher) {
+    evaluation_program_ = evaluation;
+    teacher_program_ = teacher;
+  }
 
   void Run();
   Eager& rt() { return rt_; }
@@ -36,6 +45,10 @@ class Session {
   void MakeParameters();
   void MakeInputs();
   void MakeOptimizer();
+  void MakeLibraryState();
+  void MakeEvaluations();
+  void MakeLossContext();
+  Values RunNetwork();
   void Step(int16_t step);
   void MicroBatch(int64_t micro, bool last);
   void ForwardAndLoss();
@@ -57,8 +70,14 @@ class Session {
   std::vector<Value> resident_;                 // by TensorId
   std::vector<Value> unseen_;                   // parameters and buffers that no node reads
   std::vector<Value> ema_;
+  HiddenBlock dropout_state_;                   // cuDNN's, for recurrent layers with dropout
   std::vector<Value> scaler_;                   // GradScaler's device scalars
-  Value labels_, out_, loss_;
+  Value labels_, loss_;
+  Values outs_;                                 // what the script calls `out`
+  LossContext loss_context_;
+  const Program* evaluation_program_ = nullptr;
+  const Program* teacher_program_ = nullptr;
+  std::unique_ptr<Evaluation> evaluation_, teacher_;
   const OptimizerEntry* optimizer_ = nullptr;
   OptimizerOptions options_;
   std::vector<OptimizedParam> optimized_;

@@ -116,5 +116,48 @@ TEST(Simulate, AnUnknownOptimizerIsRefused) {
   EXPECT_FALSE(Simulate(Sample("resnet50.onnx"), job).ok());
 }
 
+Bytes PhasePeak(const Report& report, const std::string& name) {
+  for (const NamedLive& phase : report.devices[0].phases) {
+    if (phase.name == name) return phase.live.tensor;
+  }
+  return -1;
+}
+
+TEST(Simulate, AValidationPassHasItsOwnBatchAndKeepsNothing) {
+  Job job = TextJob(4, 512);
+  job.precision = Precision::kAmpBf16;
+  job.evaluate = Evaluate{16};
+  const Report report = MustSimulate("gpt2.onnx", job);
+  EXPECT_NEAR(static_cast<double>(PhasePeak(report, "evaluation")), 2807618560.0, kScalars);  // 16 x 512 tokens, no dropout
+  EXPECT_NEAR(static_cast<double>(PeakOf(report)), 4817221120.0, kScalars);
+}
+
+TEST(Simulate, ACheckpointedChunkOfTheLossKeepsNoLogits) {
+  Job job = TextJob(8, 1024);
+  job.precision = Precision::kAmpBf16;
+  job.loss = Loss::kChunkedCrossEntropy;
+  job.loss_options = {{"chunks", Setting(int64_t{8})}, {"checkpoint", Setting(true)}};
+  const Report report = MustSimulate("gpt2.onnx", job);
+  EXPECT_NEAR(static_cast<double>(MarkOf(report, "after_forward")), 8219061760.0, kScalars);
+  EXPECT_NEAR(static_cast<double>(PeakOf(report)), 9014602752.0, kScalars);
+}
+
+TEST(Simulate, ATeacherAddsItsParametersAndTwoLogits) {
+  Job job = TextJob(4, 512);
+  job.precision = Precision::kAmpBf16;
+  job.loss = Loss::kDistillation;
+  job.loss_options = {{"temperature", Setting(2.0)}, {"alpha", Setting(0.5)}};
+  const Report report = MustSimulate("gpt2.onnx", job);
+  EXPECT_NEAR(static_cast<double>(PhasePeak(report, "forward")), 6344343552.0, kScalars);
+}
+
+TEST(Simulate, MuonKeepsOneBufferForTheMatricesOfTheBlocks) {
+  Job job = TextJob(1, 128);
+  job.optimizer = "muon";
+  const Report report = MustSimulate("gpt2.onnx", job);
+  EXPECT_NEAR(static_cast<double>(PhasePeak(report, "optimizer")), 1835053056.0, kScalars);  // AdamW's roots for the rest
+  EXPECT_NEAR(static_cast<double>(MarkOf(report, "after_forward")), 1340471808.0, kScalars);
+}
+
 }  // namespace
 }  // namespace memcrest

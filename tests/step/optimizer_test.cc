@@ -74,7 +74,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Row{"sgd", OptimizerImpl::kForeach, 0, 0, "in place"},
                     Row{"sgd-momentum", OptimizerImpl::kForeach, 1, 0, "one buffer, in place"},
                     Row{"rmsprop", OptimizerImpl::kForeach, 1, 1, "square_avg; the list of square roots"},
-                    Row{"adagrad", OptimizerImpl::kForeach, 1, 2, "sum; roots and numerators"}));
+                    Row{"adagrad", OptimizerImpl::kForeach, 1, 2, "sum; roots and numerators"},
+                    Row{"rprop", OptimizerImpl::kForeach, 2, 1.625, "prev and step sizes; signs, one mask, one masked gradient"},
+                    Row{"adafactor-transformers", OptimizerImpl::kForLoop, 0, 1.5,
+                        "vectors; square and sum of one matrix while the update of the one before lives"}));
 
 }  // namespace
 }  // namespace memcrest
