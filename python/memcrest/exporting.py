@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from contextlib import contextmanager
 from typing import Any, Iterator, Mapping, Sequence
 
@@ -110,8 +111,10 @@ def _on_device_of(module, value):
 
 
 def _blank_weights(model, names: set[str]) -> None:
-    """Parameters, and what has no data, become arrays of one value that take no memory: the exporter's optimizer then has
-    something to read. The values differ, since it merges initializers that are equal."""
+    """Parameters, float buffers, and what has no data, become arrays of one value that take no memory.
+
+    So the exporter's optimizer has something to read. The values differ, since it merges initializers that are equal.
+    """
     import numpy
     import onnx_ir as ir
 
@@ -173,12 +176,14 @@ def export(module, example_inputs: Any, path: str | os.PathLike = "", *,
         if isinstance(shapes, dict):
             given = set(kwargs) | set(list(_parameter_names(module))[:len(args)])
             shapes = {name: shapes.get(name) for name in _parameter_names(module) if name in given}
-    with _as_trained(module, training), _calls_recorded(module) as calls, torch.no_grad():
+    with _as_trained(module, training), _calls_recorded(module) as calls, torch.no_grad(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Exporting a model while it is in training mode")
         tables["modules"] = modules_table(module)
         program = torch.onnx.export(module, args, kwargs=kwargs, dynamo=True, dynamic_shapes=shapes, verbose=False,
                                     input_names=list(input_names) if input_names else None, optimize=False)
         tables["calls"] = list(calls)
-    _blank_weights(program.model, {name for row in tables["parameters"] if not row["buffer"] for name in [row["name"], *row["aliases"]]})
+    floats = [row for row in tables["parameters"] if not row["buffer"] or "float" in row["dtype"]]
+    _blank_weights(program.model, {name for row in floats for name in [row["name"], *row["aliases"]]})
     program.optimize()
     _stub_weights(program.model)
     _write(program.model, tables, path)
