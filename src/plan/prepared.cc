@@ -63,6 +63,13 @@ absl::Status BindEvaluation(const NetworkFile& file, const Job& job, Binding bin
   return absl::OkStatus();
 }
 
+// The job's binding less the trip counts of loops, which the file's network has in it.
+Binding BindingFor(const NetworkFile& file, const Job& job) {
+  Binding binding = BindingOf(job);
+  for (const std::string& name : file.trips) binding.symbols.erase(name);
+  return binding;
+}
+
 // What a network without control flow depends on.
 std::string KeyOf(const Job& job) {
   std::string key = absl::StrCat(job.device, "|", job.device_file, "|", absl::StrJoin(job.restore, ","), "|", absl::StrJoin(job.untie, ","));
@@ -119,13 +126,17 @@ absl::StatusOr<std::shared_ptr<const NetworkFile>> PreparedModel::For(const Job&
 
 absl::StatusOr<std::unique_ptr<BoundJob>> BindJob(const NetworkFile& file, const Job& job) {
   auto bound = std::make_unique<BoundJob>();
-  Binding binding = BindingOf(job);
-  for (const std::string& name : file.trips) binding.symbols.erase(name);
-  MEMCREST_ASSIGN_OR_RETURN(bound->shapes, BindShapes(file.model, binding));
-  MEMCREST_RETURN_IF_ERROR(CheckLoss(file.network, job));
-  bound->program = MakeProgram(file.network, bound->shapes, job);
-  MEMCREST_RETURN_IF_ERROR(BindEvaluation(file, job, binding, *bound));
+  MEMCREST_ASSIGN_OR_RETURN(bound->shapes, BindShapes(file.model, BindingFor(file, job)));
+  MEMCREST_RETURN_IF_ERROR(RebindJob(file, job, *bound));
   return bound;
+}
+
+absl::Status RebindJob(const NetworkFile& file, const Job& job, BoundJob& bound) {
+  MEMCREST_RETURN_IF_ERROR(CheckLoss(file.network, job));
+  bound.program = MakeProgram(file.network, bound.shapes, job);
+  bound.evaluation.reset();
+  bound.teacher.reset();
+  return BindEvaluation(file, job, BindingFor(file, job), bound);
 }
 
 }  // namespace memcrest

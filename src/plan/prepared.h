@@ -61,6 +61,8 @@ struct BoundJob {
   const Program* Teacher() const { return teacher.has_value() ? &*teacher : nullptr; }
 };
 absl::StatusOr<std::unique_ptr<BoundJob>> BindJob(const NetworkFile& file, const Job& job);
+// Another job with the same binding and file; after an error `bound` must not be used.
+absl::Status RebindJob(const NetworkFile& file, const Job& job, BoundJob& bound);
 
 KernelDevice KernelDeviceOf(const Device& device, const Job& job);
 AllocatorOptions AllocatorOptionsOf(const Job& job, const Device& device);

@@ -47,8 +47,9 @@ class Worker {
       file_ = file;
       bind_ = job.bind;
       input_ = job.input;
-    } else {
-      bound_->program = MakeProgram(file->network, bound_->shapes, job);
+    } else if (const absl::Status again = RebindJob(*file, job, *bound_); !again.ok()) {
+      bound_ = nullptr;
+      return again;
     }
     return OutcomeOf(*file, *bound_, job, options_.headroom);
   }
