@@ -6,6 +6,7 @@
 #include "src/cli/output.h"
 #include "src/lift/lift.h"
 #include "src/onnx/reader.h"
+#include "src/plan/lift_options.h"
 
 namespace memcrest {
 namespace {
@@ -15,9 +16,25 @@ constexpr Option kOptions[] = {
     {"--parameters", "", "list each parameter and buffer"},
     {"--nodes", "", "list each operator call with its module, evidence and source line"},
     {"--cuts", "", "list the places where all that later work depends on is one tensor"},
+    {"--restore", "WHAT,...", "what the file lost and is brought back: batchnorm, dropout or none"},
+    {"--dropout", "PATTERN=P", "dropout after the modules of that pattern"},
+    {"--tie", "NAME=TABLE", "a weight shares another's storage"},
+    {"--untie", "NAME,...", "weights that are their own"},
     {"-o,--output", "FILE", "write to FILE; - is standard output"},
     {"--force", "", "overwrite FILE"},
 };
+
+// The flags of a job that decide how a file is lifted.
+absl::StatusOr<LiftOptions> LiftOptionsFrom(const Arguments& arguments) {
+  FlagValues flags;
+  for (const char* name : {"restore", "dropout", "tie", "untie"}) {
+    const auto given = arguments.repeated.find(name);
+    if (given == arguments.repeated.end()) continue;
+    for (const std::string& value : given->second) flags.emplace_back(name, value);
+  }
+  MEMCREST_ASSIGN_OR_RETURN(const Job job, LoadJob("", flags));
+  return LiftOptionsOf(job);
+}
 
 int RunInspect(const Arguments& arguments, Console& console) {
   InspectOptions options;
@@ -32,7 +49,9 @@ int RunInspect(const Arguments& arguments, Console& console) {
   }
   const absl::StatusOr<onnx::Model> model = onnx::ReadFile(arguments.positional[0]);
   if (!model.ok()) return Fail(model.status(), console);
-  const absl::StatusOr<Network> network = Lift(*model, {});
+  const absl::StatusOr<LiftOptions> lifting = LiftOptionsFrom(arguments);
+  if (!lifting.ok()) return Fail(lifting.status(), console);
+  const absl::StatusOr<Network> network = Lift(*model, *lifting);
   if (!network.ok()) return Fail(network.status(), console);
   const std::string text = absl::StrCat(arguments.positional[0], "\n", InspectText(*model, *network, options));
   const absl::Status written = WriteOutput(arguments.Get("output"), text, arguments.Has("force"), console);
