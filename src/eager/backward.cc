@@ -112,6 +112,7 @@ void BackwardEngine::RunNode(const Ref<TapeNode>& node) {
     if (rt_.grad_ready != nullptr && node->leaf->param != kNone) rt_.grad_ready(rt_.hook_owner, *node->leaf);
     return;
   }
+  if (node->hooked && rt_.before_node != nullptr) rt_.before_node(rt_.hook_owner, *node);
   absl::InlinedVector<Value, 1> arrived = std::move(node->grads);
   node->grads.clear();
   arrived.resize(node->out.size());

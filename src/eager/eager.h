@@ -133,6 +133,10 @@ class Eager {
   void (*grad_ready)(void* owner, Leaf& leaf) = nullptr;
   // Told of every kernel; null: nobody.
   KernelObserver* observer = nullptr;
+  // A tape node that an engine has marked (TapeNode::hooked) is about to run: tensor hooks on what it made.
+  void (*before_node)(void* owner, TapeNode& node) = nullptr;
+  // An autograd function of an engine runs backward.
+  void (*function_backward)(void* owner, int64_t tag) = nullptr;
   // Brings a checkpointed region's tensors back; set by the step that owns the network.
   void (*recompute)(void* owner, Region& region) = nullptr;
   // The backward of a region that was recorded as one function (reentrant checkpointing).

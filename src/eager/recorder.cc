@@ -2,25 +2,38 @@
 
 namespace memcrest {
 
-Ref<Storage> Recorder::Alloc(Bytes bytes, Category category, Seen seen, Place place) {
+Ref<Storage> Recorder::Alloc(Bytes bytes, Category category, Seen seen, Place where) {
   if (muted) bytes = 0;
   Storage* storage = new Storage;
   storage->id = next_++;
   storage->bytes = bytes;
   storage->category = category;
   storage->seen = seen;
-  storage->place = place;
+  storage->place = where == Place::kHost ? where : place;
   storage->stream = stream;
   storage->recorder = this;
-  Ref<Storage> ref(storage);
-  if (bytes == 0) return ref;
-  if (seen != Seen::kAllocatorOnly && place == Place::kDevice) {
-    live_ += RoundUp(bytes, kGranule);
+  Born(*storage);
+  return Ref<Storage>(storage);
+}
+
+void Recorder::Born(const Storage& storage) {
+  if (storage.bytes == 0) return;
+  if (storage.seen != Seen::kAllocatorOnly && storage.place == Place::kDevice) {
+    live_ += RoundUp(storage.bytes, kGranule);
     Bytes& peak = peaks_[static_cast<size_t>(phase)];
     peak = std::max(peak, live_);
   }
-  Note(Event::Kind::kAlloc, *storage);
-  return ref;
+  Note(Event::Kind::kAlloc, storage);
+}
+
+void Recorder::Resize(Storage& storage, Bytes bytes) {
+  if (storage.bytes == bytes) return;
+  Freed(storage);
+  storage.bytes = bytes;
+  if (bytes == 0) return;
+  storage.id = next_++;
+  storage.stream = stream;
+  Born(storage);
 }
 
 void Recorder::Freed(const Storage& storage) {

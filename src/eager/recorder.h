@@ -29,8 +29,11 @@ class Recorder {
   const char* op = "";
   bool keep_events = true;
   bool muted = false;  // storages made now are empty: a kernel that does not run
+  Place place = Place::kDevice;  // where tensors are made that do not say it
 
-  Ref<Storage> Alloc(Bytes bytes, Category category, Seen seen = Seen::kBoth, Place place = Place::kDevice);
+  Ref<Storage> Alloc(Bytes bytes, Category category, Seen seen = Seen::kBoth, Place where = Place::kDevice);
+  // UntypedStorage.resize_: the block is freed or made anew, tensors on it stay. `bytes` 0 or the full size.
+  void Resize(Storage& storage, Bytes bytes);
   void Freed(const Storage& storage);
   void Retag(Storage& storage, Category category);
   void AddMark(const char* name);
@@ -47,6 +50,7 @@ class Recorder {
   Trace trace;
 
  private:
+  void Born(const Storage& storage);
   void Note(Event::Kind kind, const Storage& storage);
   Bytes live_ = 0;
   std::array<Bytes, kPhaseCount> peaks_{};

@@ -46,6 +46,7 @@ struct TapeNode {
   uint32_t pending = 0;  // engine: gradients still to come
   uint32_t visit = 0;    // engine: the backward that last prepared it
   uint64_t seq = 0;      // larger runs first
+  bool hooked = false;   // Eager::before_node is told before it runs
   const OpEntry* op = nullptr;
   const Attrs* attrs = nullptr;  // owned by the network or by `own_attrs`
   std::shared_ptr<const Attrs> own_attrs;

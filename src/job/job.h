@@ -158,6 +158,8 @@ inline bool IsAmp(Precision p) { return p == Precision::kAmpBf16 || p == Precisi
 // What parameters are stored in, and what autocast or the whole job computes in.
 DType ParameterType(Precision precision);
 DType ComputeType(Precision precision);
+// What the parameters are that autograd sees: an engine may store them wider than it computes in.
+DType ModelType(const Job& job);
 
 }  // namespace memcrest
 

@@ -65,4 +65,12 @@ DType ComputeType(Precision precision) {
   return DType::kFloat32;
 }
 
+DType ModelType(const Job& job) {
+  const Parallel& p = job.parallel;
+  const bool fsdp = p.engine == Engine::kFsdp1 || p.engine == Engine::kFsdp2;
+  if (fsdp && p.param_dtype != DType::kUndefined) return p.param_dtype;
+  if (p.engine == Engine::kDeepSpeed && p.dtype != DType::kUndefined) return p.dtype;
+  return ParameterType(job.precision);
+}
+
 }  // namespace memcrest

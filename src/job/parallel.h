@@ -49,7 +49,8 @@ struct Parallel {
   int64_t data = 1, tensor = 1, pipeline = 1, context = 1, expert = 1;  // ranks along each axis
   int64_t replicate = 1;                                                // hybrid sharding: groups that hold copies
   int64_t zero = 0;                                                     // stage 0..3
-  std::vector<std::string> wrap;                                        // modules that are units of their own
+  // Modules that are units of their own; not given: the repeated blocks; empty: the whole network is one unit.
+  std::optional<std::vector<std::string>> wrap;
 
   // ddp
   double bucket_cap_mb = 25;

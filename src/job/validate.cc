@@ -146,6 +146,9 @@ void CheckSupport(const Job& job, std::vector<Problem>& problems) {
 void Settle(Job& job) {
   Parallel& p = job.parallel;
   if (p.zero_optimization.stage) p.zero = *p.zero_optimization.stage;
+  if (p.engine == Engine::kSingle && p.zero > 0) {  // a stage alone: PyTorch's own engine of that stage, where it has one
+    p.engine = p.zero == 1 ? Engine::kZero1 : p.zero == 2 ? Engine::kDeepSpeed : Engine::kFsdp2;
+  }
   if (p.recompute == "none") p.recompute.clear();
   if (job.quantize && job.quantize->type == "int8") job.quantize->double_quant = false;
 }

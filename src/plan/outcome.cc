@@ -1,6 +1,7 @@
 #include "src/plan/outcome.h"
 
 #include <utility>
+#include <vector>
 
 #include "src/ops/reduce_scratch.h"
 #include "src/report/report_source.h"
@@ -42,11 +43,9 @@ void FillBreak(const ReportSource& s, AllocatorOptions allocator, Outcome& o) {
   o.breaks = BreakReport{NameOf(e.phase), e.op, ModuleOf(s, e), oom->requested, oom->allocated};
 }
 
-}  // namespace
-
-absl::StatusOr<Outcome> OutcomeOf(const NetworkFile& file, const BoundJob& bound, const Job& job, double headroom) {
-  MEMCREST_ASSIGN_OR_RETURN(std::vector<bool> regions, CheckpointedCalls(file.network, job.checkpoint));
-  Session session(bound.program, job, KernelDeviceOf(file.device, job), std::move(regions));
+Outcome OutcomeOfRank(const NetworkFile& file, const BoundJob& bound, const Job& job, double headroom,
+                      const std::vector<bool>& regions, int64_t rank) {
+  Session session(bound.program, job, KernelDeviceOf(file.device, job), regions, rank);
   session.SetPrograms(bound.Evaluation(), bound.Teacher());
   session.rt().reduction_scratch = &SumScratch;
   session.Run();
@@ -59,6 +58,21 @@ absl::StatusOr<Outcome> OutcomeOf(const NetworkFile& file, const BoundJob& bound
   FillBudget(source, headroom, outcome);
   FillBreak(source, allocator, outcome);
   return outcome;
+}
+
+bool IsWorse(const Outcome& a, const Outcome& b) { return a.fits != b.fits ? !a.fits : a.process > b.process; }
+
+}  // namespace
+
+absl::StatusOr<Outcome> OutcomeOf(const NetworkFile& file, const BoundJob& bound, const Job& job, double headroom) {
+  MEMCREST_ASSIGN_OR_RETURN(const std::vector<bool> regions, CheckpointedCalls(file.network, job.checkpoint));
+  MEMCREST_RETURN_IF_ERROR(CheckEngine(file.network, job));
+  std::optional<Outcome> worst;
+  for (const RankClass& ranks : RankClasses(file.network, job)) {
+    Outcome outcome = OutcomeOfRank(file, bound, job, headroom, regions, ranks.ranks[0]);
+    if (!worst.has_value() || IsWorse(outcome, *worst)) worst = std::move(outcome);
+  }
+  return *std::move(worst);
 }
 
 }  // namespace memcrest

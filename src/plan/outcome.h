@@ -14,7 +14,7 @@
 
 namespace memcrest {
 
-struct Outcome {
+struct Outcome {  // of the fullest rank
   Bytes tensor = 0, allocated = 0, reserved = 0;  // peaks of the steady step
   Bytes ideal_reserved = 0;                       // no allocator can reserve less
   Bytes process = 0;                              // reserved, within the budget where the job fits, and the likely process parts

@@ -1,5 +1,6 @@
 #include "src/plan/simulate.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -21,6 +22,13 @@ void FillSettings(const Job& job, Report& report) {
   report.settings.emplace_back("precision", NameOf(job.precision));
   report.settings.emplace_back("optimizer", absl::StrCat(job.optimizer, " (", NameOf(job.optimizer_impl), ")"));
   report.settings.emplace_back("loss", NameOf(job.loss));
+  if (const EngineEntry* engine = Engines().Find(NameOf(job.parallel.engine)); engine != nullptr) {
+    const std::string copies = job.parallel.replicate > 1 ? absl::StrCat(" x ", job.parallel.replicate) : "";
+    report.settings.emplace_back("engine", absl::StrCat(engine->name, " on ", job.parallel.data, copies, " ranks"));
+    if (engine->divisions != nullptr) {
+      for (const Division& d : engine->divisions(job)) report.divisions.emplace_back(d.category, d.by);
+    }
+  }
   if (job.accumulate > 1) report.settings.emplace_back("accumulate", absl::StrCat(job.accumulate));
   if (job.checkpoint.on()) report.settings.emplace_back("checkpoint", "on");
   if (job.optimizer_in_backward) report.settings.emplace_back("optimizer_in_backward", "on");
@@ -36,35 +44,47 @@ void FillSettings(const Job& job, Report& report) {
   if (job.allocator != Allocator::kDefault) report.settings.emplace_back("allocator", NameOf(job.allocator));
 }
 
+// Simulates the first of `ranks` and adds what all of them have to the report.
+void SimulateRanks(const BoundJob& bound, const Job& job, const Device& device, const std::vector<bool>& regions,
+                   const RankClass& ranks, Report& report, std::string* events) {
+  const Program& program = bound.program;
+  Session session(program, job, KernelDeviceOf(device, job), regions, ranks.ranks[0]);
+  session.rt().reduction_scratch = &SumScratch;
+  session.SetPrograms(bound.Evaluation(), bound.Teacher());
+  session.Run();
+  const Trace& trace = session.rt().recorder().trace;
+  if (events != nullptr) *events = EventsCsv(*program.network, trace);
+  const AllocatorOptions allocator = AllocatorOptionsOf(job, device);
+  const Account account = AccountFor(trace, allocator);
+  const ReportSource source{*program.network, trace, account, device, session.names()};
+  report.parameter_count = session.parameter_count();
+  report.trainable_count = session.trainable_count();
+  report.parameter_bytes = session.parameter_bytes();
+  report.devices.push_back(BuildDeviceReport(source, allocator));
+  report.devices.back().ranks = ranks.ranks;
+  if (report.devices.size() == 1) report.unknown_ops = UnknownOps(source);
+}
+
 }  // namespace
 
 absl::StatusOr<Report> Simulate(const std::string& model_path, const Job& job, std::string* events) {
   MEMCREST_ASSIGN_OR_RETURN(const std::unique_ptr<NetworkFile> file, OpenNetwork(model_path, job));
   MEMCREST_ASSIGN_OR_RETURN(const std::unique_ptr<BoundJob> bound, BindJob(*file, job));
   const Network& network = file->network;
-  MEMCREST_ASSIGN_OR_RETURN(std::vector<bool> regions, CheckpointedCalls(network, job.checkpoint));
-  Session session(bound->program, job, KernelDeviceOf(file->device, job), std::move(regions));
-  session.rt().reduction_scratch = &SumScratch;
-  session.SetPrograms(bound->Evaluation(), bound->Teacher());
-  session.Run();
-
-  const Trace& trace = session.rt().recorder().trace;
-  if (events != nullptr) *events = EventsCsv(network, trace);
-  const AllocatorOptions allocator = AllocatorOptionsOf(job, file->device);
-  const Account account = AccountFor(trace, allocator);
-  const ReportSource source{network, trace, account, file->device, session.names()};
+  MEMCREST_ASSIGN_OR_RETURN(const std::vector<bool> regions, CheckpointedCalls(network, job.checkpoint));
+  MEMCREST_RETURN_IF_ERROR(CheckEngine(network, job));
   Report report;
   report.model_file = model_path;
-  report.parameter_count = session.parameter_count();
-  report.trainable_count = session.trainable_count();
-  report.parameter_bytes = session.parameter_bytes();
   report.assumptions = network.assumptions;
   report.assumptions.insert(report.assumptions.end(), file->unrolling.begin(), file->unrolling.end());
   report.assumptions.insert(report.assumptions.end(), bound->shapes.assumptions.begin(), bound->shapes.assumptions.end());
   for (const std::string& note : file->model.notes) report.assumptions.push_back({"A0201", note, 0});
   FillSettings(job, report);
-  report.devices.push_back(BuildDeviceReport(source, allocator));
-  report.unknown_ops = UnknownOps(source);
+  for (const RankClass& ranks : RankClasses(network, job)) {
+    SimulateRanks(*bound, job, file->device, regions, ranks, report, events != nullptr && events->empty() ? events : nullptr);
+  }
+  std::stable_sort(report.devices.begin(), report.devices.end(),
+                   [](const DeviceReport& a, const DeviceReport& b) { return a.process > b.process; });
   return report;
 }
 

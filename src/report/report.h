@@ -112,6 +112,7 @@ struct Report {
   std::vector<DeviceReport> devices;                           // at least one; the fullest first
   std::vector<Assumption> assumptions;
   std::vector<UnknownOp> unknown_ops;                          // most bytes first
+  std::vector<std::pair<Category, std::string>> divisions;     // of sharded jobs: what divides a category of memory
   std::vector<std::string> next;                               // commands to type next
 
   bool fits() const;  // on every device

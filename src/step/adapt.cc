@@ -11,7 +11,7 @@
 namespace memcrest {
 namespace {
 
-bool LowPrecisionJob(const Job& job) { return job.precision == Precision::kBf16 || job.precision == Precision::kFp16; }
+bool LowPrecisionJob(const Job& job) { return IsLowPrecision(ModelType(job)); }
 
 // Parameters are stored in float32: casts to float32 then leave no trace, and what looks like one followed the model's type.
 bool ExportedInFloat32(const Network& net) {
@@ -31,7 +31,7 @@ class Adapter {
     for (const Node& node : net_.nodes) {
       program_.nodes.push_back(&node);
       if (low && node.attrs.Type(Key::kDtype) == DType::kFloat32 && !node.attrs.Bool(Key::kExplicit)) {
-        Changed().attrs.Set(Key::kDtype, ComputeType(job_.precision));
+        Changed().attrs.Set(Key::kDtype, ModelType(job_));
       }
       if (unpadded && node.attrs.Has(Key::kMaskKind)) {
         Node& changed = Changed();

@@ -44,13 +44,46 @@ bool Resident(const Tensor& t) { return t.role != Role::kActivation; }
 
 }  // namespace
 
-Forward::Forward(Eager& rt, const Program& program, const Job& job, std::vector<bool> region_calls, std::vector<Value>& resident)
-    : rt_(rt), program_(program), job_(job), resident_(resident), region_at_(program.network->nodes.size() + 1, kNone),
+Forward::Forward(Eager& rt, const Program& program, const Job& job, std::vector<bool> region_calls, std::vector<Value>& resident,
+                 ParallelEngine* engine)
+    : rt_(rt), program_(program), job_(job), resident_(resident), engine_(engine), region_at_(program.network->nodes.size() + 1, kNone),
       next_inside_(region_calls.size(), kNone) {
   for (size_t c = region_calls.size(); c-- > 0;) {  // parents come first: an outer region wins at the same node
     const Call& call = program.network->calls[c];
     if (!region_calls[c] || call.end <= call.begin) continue;
     next_inside_[c] = std::exchange(region_at_[static_cast<size_t>(call.begin)], static_cast<CallId>(c));
+  }
+}
+
+void Forward::Watch(const std::vector<bool>& calls) {
+  const Network& net = *program_.network;
+  for (size_t c = 0; c < calls.size(); ++c) {
+    if (calls[c] && net.calls[c].end > net.calls[c].begin) watched_.push_back(static_cast<CallId>(c));
+  }
+  std::stable_sort(watched_.begin(), watched_.end(), [&](CallId a, CallId b) {  // parents have lower ids
+    return net.calls[static_cast<size_t>(a)].begin < net.calls[static_cast<size_t>(b)].begin;
+  });
+}
+
+void Forward::TellEntered(NodeId n, std::vector<Value>& table) {
+  while (next_watched_ < watched_.size() && program_.network->calls[static_cast<size_t>(watched_[next_watched_])].begin == n) {
+    entered_.push_back(watched_[next_watched_++]);
+    engine_->Enter(entered_.back(), table);
+  }
+}
+
+// Where the next watched call begins, or the innermost that runs ends.
+NodeId Forward::NextEdge(NodeId end) const {
+  const std::vector<Call>& calls = program_.network->calls;
+  if (next_watched_ < watched_.size()) end = std::min(end, calls[static_cast<size_t>(watched_[next_watched_])].begin);
+  return entered_.empty() ? end : std::min(end, calls[static_cast<size_t>(entered_.back())].end);
+}
+
+void Forward::TellLeft(NodeId n, std::vector<Value>& table) {
+  while (!entered_.empty() && program_.network->calls[static_cast<size_t>(entered_.back())].end == n) {
+    const CallId call = entered_.back();
+    entered_.pop_back();
+    engine_->Leave(call, table);
   }
 }
 
@@ -63,7 +96,15 @@ Value Forward::Lookup(const std::vector<Value>& table, TensorId t) const {
 Value Forward::Run(const Options& options) {
   std::vector<Value> table(program_.network->tensors.size());
   const NodeId nodes = static_cast<NodeId>(program_.network->nodes.size());
-  RunRange(0, options.end == kNone ? nodes : options.end, table, !options.evaluation);
+  const NodeId end = options.end == kNone ? nodes : options.end;
+  next_watched_ = 0;
+  for (NodeId n = 0; n < end;) {
+    TellEntered(n, table);
+    const NodeId stop = NextEdge(end);
+    RunRange(n, stop, table, !options.evaluation);
+    TellLeft(stop, table);
+    n = stop;
+  }
   if (options.output != kNone) return Lookup(table, options.output);
   if (program_.network->outputs.empty()) return Value();
   return Lookup(table, program_.network->outputs[0]);

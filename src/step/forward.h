@@ -10,6 +10,7 @@
 #include "src/eager/eager.h"
 #include "src/eager/region.h"
 #include "src/job/job.h"
+#include "src/step/engine.h"
 #include "src/step/program.h"
 
 namespace memcrest {
@@ -24,7 +25,11 @@ class OutsideRegion {
 class Forward {
  public:
   // `resident`: by TensorId, values that exist before the step (parameters, inputs, constants). All references must outlive this.
-  Forward(Eager& rt, const Program& program, const Job& job, std::vector<bool> region_calls, std::vector<Value>& resident);
+  // `engine` is told when calls it watches begin and end.
+  Forward(Eager& rt, const Program& program, const Job& job, std::vector<bool> region_calls, std::vector<Value>& resident,
+          ParallelEngine* engine = nullptr);
+  // By CallId: calls whose ends the engine is told; empty: none.
+  void Watch(const std::vector<bool>& calls);
 
   struct Options {
     bool evaluation = false;  // no regions (nothing is saved anyway)
@@ -52,12 +57,19 @@ class Forward {
   void Again(const Body& body);
   const std::vector<TensorId>& RegionInputs(CallId c);  // made before the call, read in it
   std::vector<TensorId> RegionResults(CallId c) const;  // made in the call, read behind it
+  void TellEntered(NodeId n, std::vector<Value>& table);
+  NodeId NextEdge(NodeId end) const;
+  void TellLeft(NodeId n, std::vector<Value>& table);
   Value Lookup(const std::vector<Value>& table, TensorId t) const;
 
   Eager& rt_;
   const Program& program_;
   const Job& job_;
   std::vector<Value>& resident_;
+  ParallelEngine* engine_;  // null: nobody watches
+  std::vector<CallId> watched_;     // that the engine watches, by their first node, outer ones first
+  std::vector<CallId> entered_;     // of them, those that run now, innermost last
+  size_t next_watched_ = 0;
   std::vector<CallId> region_at_;   // by NodeId: the outermost region that begins there, kNone
   std::vector<CallId> next_inside_;  // by CallId: the next inner region that begins at the same node
   std::vector<Ref<Region>> open_;   // innermost last

@@ -10,22 +10,6 @@
 namespace memcrest {
 namespace {
 
-absl::string_view LastSegment(absl::string_view path) {
-  const size_t dot = path.rfind('.');
-  return dot == absl::string_view::npos ? path : path.substr(dot + 1);
-}
-
-bool IsNumber(absl::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
-bool HasBlockAncestor(const Network& net, const std::vector<bool>& block, ModuleId m) {
-  for (ModuleId p = net.modules[static_cast<size_t>(m)].parent; p != kNone; p = net.modules[static_cast<size_t>(p)].parent) {
-    if (block[static_cast<size_t>(p)]) return true;
-  }
-  return false;
-}
-
 absl::StatusOr<std::vector<bool>> MatchedModules(const Network& net, const Checkpoint& c) {
   std::vector<bool> matched(net.modules.size());
   std::vector<Problem> problems;
@@ -55,18 +39,6 @@ absl::StatusOr<std::vector<bool>> MatchedModules(const Network& net, const Check
 }
 
 }  // namespace
-
-std::vector<ModuleId> RepeatedBlocks(const Network& net) {
-  std::vector<bool> block(net.modules.size());
-  std::vector<ModuleId> blocks;
-  for (size_t m = 1; m < net.modules.size(); ++m) {
-    const ModuleId id = static_cast<ModuleId>(m);
-    if (!IsNumber(LastSegment(net.modules[m].path)) || HasBlockAncestor(net, block, id)) continue;
-    block[m] = true;
-    blocks.push_back(id);
-  }
-  return blocks;
-}
 
 absl::StatusOr<std::vector<bool>> CheckpointedCalls(const Network& net, const Checkpoint& checkpoint) {
   std::vector<bool> calls(net.calls.size());

@@ -9,11 +9,10 @@
 #include "absl/status/statusor.h"
 #include "src/graph/network.h"
 #include "src/job/job.h"
+#include "src/shard/units.h"
 
 namespace memcrest {
 
-// The modules a user would call blocks: the members of module lists ("layers.0", "layers.1" ...), outermost lists only.
-std::vector<ModuleId> RepeatedBlocks(const Network& network);
 // By CallId. A call inside another region is a region of its own only if the job says nested.
 absl::StatusOr<std::vector<bool>> CheckpointedCalls(const Network& network, const Checkpoint& checkpoint);
 

@@ -7,7 +7,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "src/job/pattern.h"
-#include "src/step/frozen_params.h"
 #include "src/step/heads.h"
 #include "src/step/loss.h"
 #include "src/step/regions.h"
@@ -27,12 +26,6 @@ OptimizerOptions Merge(OptimizerOptions o, const Options& given) {
   return o;
 }
 
-bool Trains(const Param& p, bool frozen, const Job& job) {
-  if (p.buffer || !IsDifferentiable(p.stored)) return false;
-  if (!job.freeze.empty() && MatchesAny(p.fqn, job.freeze, true)) return false;
-  return job.train.empty() ? !frozen : MatchesAny(p.fqn, job.train, true);
-}
-
 // Does the parameter belong to one of the repeated blocks?
 bool InBlock(const Network& net, const std::vector<ModuleId>& blocks, ParamId param) {
   const std::string& fqn = net.params[static_cast<size_t>(param)].fqn;
@@ -43,47 +36,43 @@ bool InBlock(const Network& net, const std::vector<ModuleId>& blocks, ParamId pa
 
 }  // namespace
 
-Session::Session(const Program& program, const Job& job, const KernelDevice& device, std::vector<bool> region_calls)
+Session::Session(const Program& program, const Job& job, const KernelDevice& device, std::vector<bool> region_calls,
+                 int64_t rank)
     : program_(program), job_(job), rt_(device, Ops()), resident_(program.network->tensors.size()),
-      forward_(rt_, program, job, std::move(region_calls), resident_) {
+      engine_(MakeEngine({rt_, program, job, rank, leaves_, names_, resident_})),
+      forward_(rt_, program, job, std::move(region_calls), resident_, engine_.get()) {
   rt_.hook_owner = this;
   rt_.grad_ready = &Session::OnGradReady;
   rt_.recompute = &Session::OnRecompute;
   rt_.replay = &Session::OnReplay;
-  rt_.default_float = ParameterType(job.precision);
+  rt_.before_node = &Session::OnBeforeNode;
+  rt_.function_backward = &Session::OnFunctionBackward;
+  rt_.default_float = ModelType(job);
 }
 
 Session::~Session() = default;
 
 void Session::MakeParameters() {
   const Network& net = *program_.network;
-  const std::vector<bool> frozen = FrozenByConstructor(net);
   std::vector<Value> values(net.params.size());
-  std::vector<size_t> order(net.params.size());
-  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return net.params[a].buffer != net.params[b].buffer ? net.params[b].buffer : net.params[a].order < net.params[b].order;
-  });
-  for (const size_t i : order) {
+  std::vector<bool> trains(net.params.size());
+  for (const ParamId id : TrainableParams(net, job_)) trains[static_cast<size_t>(id)] = true;
+  for (const ParamId id : RegistrationOrder(net)) {
+    const size_t i = static_cast<size_t>(id);
     const Param& p = net.params[i];
     const DType type = StoredType(p.stored, job_.precision);
-    const bool trains = Trains(p, frozen[i], job_);
     Leaf* leaf = nullptr;
-    if (trains) {
+    if (trains[i]) {
       leaves_.push_back(std::make_unique<Leaf>());
       leaf = leaves_.back().get();
-      leaf->param = static_cast<ParamId>(i);
+      leaf->param = id;
       trainable_count_ += NumElements(p.dims);
     }
-    values[i] = rt_.MakeLeaf(leaf, p.dims, type, p.buffer ? Category::kBuffers : Category::kParameters, trains);
-    if (job_.memory_format == MemoryFormat::kChannelsLast && p.dims.size() == 4 && !p.buffer) {
-      values[i].impl()->meta = MakeMeta(p.dims, ChannelsLastStrides(p.dims), type);
-    }
+    values[i] = engine_->MakeParameter(id, leaf, type);
     if (leaf != nullptr) leaf->value = values[i];
-    names_.emplace_back(values[i].storage()->id, p.fqn);
     if (p.buffer) continue;
     parameter_count_ += NumElements(p.dims);
-    parameter_bytes_ += RoundUp(values[i].bytes(), kGranule);
+    parameter_bytes_ += RoundUp((NumElements(p.dims) * BitsOf(type) + 7) / 8, kGranule);
   }
   for (size_t t = 0; t < net.tensors.size(); ++t) {
     if (net.tensors[t].role == Role::kParam) resident_[t] = values[static_cast<size_t>(net.tensors[t].param)];
@@ -120,14 +109,16 @@ void Session::StepOptimizer(const std::vector<OptimizedParam*>& params) {
 void Session::MakeOptimizer() {
   optimizer_ = Optimizers().Find(job_.optimizer);
   options_ = Merge(optimizer_->defaults, job_.optimizer_options);
-  optimized_.resize(leaves_.size());
+  const std::vector<Leaf*> leaves = engine_->Optimized();
+  optimized_.resize(leaves.size());
   const std::vector<ModuleId> blocks = RepeatedBlocks(*program_.network);
   std::vector<OptimizedParam*> all;
-  for (size_t i = 0; i < leaves_.size(); ++i) {
-    optimized_[i].leaf = leaves_[i].get();
-    optimized_[i].in_block = InBlock(*program_.network, blocks, leaves_[i]->param);
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    optimized_[i].leaf = leaves[i];
+    optimized_[i].in_block = InBlock(*program_.network, blocks, leaves[i]->param);
     all.push_back(&optimized_[i]);
   }
+  engine_->Constructed(optimized_);
   OptimizerStep step{rt_, job_.optimizer_impl, options_, all};
   if (optimizer_->construct != nullptr) optimizer_->construct(step);
 }
@@ -141,6 +132,8 @@ void Session::EnterPhase(Phase phase) {
 void Session::Run() {
   rt_.recorder().op = "init";
   MakeParameters();
+  engine_->Wrap();
+  forward_.Watch(engine_->WatchedCalls());
   MakeInputs();
   MakeEvaluations();
   MakeLossContext();
@@ -212,13 +205,19 @@ Values Session::RunNetwork() {
   return passes;
 }
 
+// What the engine's wrapper around the network returns.
+Values Session::Wrapped(Values outputs) {
+  for (Value& v : outputs) v = engine_->EndForward(std::move(v));
+  return outputs;
+}
+
 void Session::ForwardAndLoss() {
   rt_.set_offload_saved(job_.offload.saved_tensors);
   if (IsAmp(job_.precision)) rt_.EnterAutocast(ComputeType(job_.precision), job_.autocast_cache);
   if (job_.outputs == Outputs::kDrop) {
-    loss_ = ComputeLoss(rt_, job_, RunNetwork(), labels_, loss_context_);
+    loss_ = ComputeLoss(rt_, job_, Wrapped(RunNetwork()), labels_, loss_context_);
   } else {
-    outs_ = RunNetwork();
+    outs_ = Wrapped(RunNetwork());
     loss_ = ComputeLoss(rt_, job_, outs_, labels_, loss_context_);
   }
   if (IsAmp(job_.precision)) rt_.ExitAutocast();
@@ -229,6 +228,7 @@ void Session::MicroBatch(int64_t micro, bool last) {
   Recorder& r = rt_.recorder();
   r.micro = static_cast<int16_t>(micro);
   EnterPhase(Phase::kForward);
+  engine_->BeginForward(last);
   ForwardAndLoss();
   if (last) r.AddMark("after_forward");
   EnterPhase(Phase::kBackward);
@@ -239,8 +239,10 @@ void Session::MicroBatch(int64_t micro, bool last) {
       if (scaler_.empty()) scaler_.push_back(rt_.MakeResident({}, DType::kFloat32, Category::kOptimizerState));
       scaled = rt_.Call("mul", {scaled, scaler_[0]});
     }
+    engine_->BeginBackward();
     rt_.Backward(scaled);
   }
+  engine_->EndBackward(last);
   if (last) r.AddMark("after_backward");
   if (job_.outputs == Outputs::kDrop) loss_.reset();
   r.node = kNone;
@@ -255,17 +257,22 @@ void Session::OptimizerPhase() {
   }
   EnterPhase(Phase::kOptimizer);
   r.op = "optimizer";
+  if (!engine_->Step()) PlainStep();
+  engine_->AfterStep();
+  r.AddMark("after_optimizer");
+  if (job_.zero_grad == ZeroGrad::kAfterStep) ZeroGrad();
+  r.AddMark("after_zero_grad");
+  if (evaluation_ != nullptr) Evaluate();
+}
+
+void Session::PlainStep() {
   if (job_.clip_grad.has_value()) ClipGradients();
-  r.Touch();
+  rt_.recorder().Touch();
   std::vector<OptimizedParam*> ready;
   for (OptimizedParam& p : optimized_) {
     if (p.leaf->grad) ready.push_back(&p);
   }
   if (!job_.optimizer_in_backward && !ready.empty()) StepOptimizer(ready);
-  r.AddMark("after_optimizer");
-  if (job_.zero_grad == ZeroGrad::kAfterStep) ZeroGrad();
-  r.AddMark("after_zero_grad");
-  if (evaluation_ != nullptr) Evaluate();
 }
 
 // torch.nn.utils.clip_grad_norm_: a norm per gradient, their stack, its norm, the clip coefficient; scaling is in place.
@@ -290,12 +297,12 @@ void Session::Evaluate() {
 }
 
 void Session::ZeroGrad() {
-  if (!job_.set_to_none) return;
-  for (const auto& leaf : leaves_) leaf->grad.reset();
+  if (job_.set_to_none) engine_->ZeroGrad();
 }
 
 void Session::OnGradReady(void* self, Leaf& leaf) {
   Session& s = *static_cast<Session*>(self);
+  s.engine_->GradReady(leaf);
   if (!s.job_.optimizer_in_backward) return;
   for (OptimizedParam& p : s.optimized_) {
     if (p.leaf != &leaf) continue;
@@ -306,5 +313,9 @@ void Session::OnGradReady(void* self, Leaf& leaf) {
 
 void Session::OnReplay(void* self, GradCall& grad) { static_cast<Session*>(self)->forward_.Replay(grad); }
 void Session::OnRecompute(void* self, Region& region) { static_cast<Session*>(self)->forward_.Recompute(region); }
+
+void Session::OnBeforeNode(void* self, TapeNode& node) { static_cast<Session*>(self)->engine_->BeforeNode(node); }
+
+void Session::OnFunctionBackward(void* self, int64_t tag) { static_cast<Session*>(self)->engine_->FunctionBackward(tag); }
 
 }  // namespace memcrest

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "src/eager/eager.h"
 #include "src/job/job.h"
+#include "src/step/engine.h"
 #include "src/step/evaluation.h"
 #include "src/step/forward.h"
 #include "src/step/loss.h"
@@ -23,7 +24,7 @@ namespace memcrest {
 class Session {
  public:
   // All references must outlive the session. `region_calls`: CheckpointedCalls().
-  Session(const Program& program, const Job& job, const KernelDevice& device, std::vector<bool> region_calls);
+  Session(const Program& program, const Job& job, const KernelDevice& device, std::vector<bool> region_calls, int64_t rank = 0);
   ~Session();
 
   // The network in evaluation mode (Mode::kEvaluation): for a validation pass with sizes of its own, for a teacher.
@@ -39,7 +40,7 @@ class Session {
   int64_t trainable_count() const { return trainable_count_; }
   Bytes parameter_bytes() const { return parameter_bytes_; }
   // What exists before the first step, by storage: (storage, "model.fc.weight"); ascending.
-  const std::vector<std::pair<StorageId, std::string>>& names() const { return names_; }
+  const StorageNames& names() const { return names_; }
 
  private:
   void MakeParameters();
@@ -49,10 +50,12 @@ class Session {
   void MakeEvaluations();
   void MakeLossContext();
   Values RunNetwork();
+  Values Wrapped(Values outputs);
   void Step(int16_t step);
   void MicroBatch(int64_t micro, bool last);
   void ForwardAndLoss();
   void OptimizerPhase();
+  void PlainStep();
   void Evaluate();
   void ClipGradients();
   void ZeroGrad();
@@ -62,10 +65,13 @@ class Session {
   static void OnGradReady(void* self, Leaf& leaf);
   static void OnReplay(void* self, GradCall& grad);
   static void OnRecompute(void* self, Region& region);
+  static void OnBeforeNode(void* self, TapeNode& node);
+  static void OnFunctionBackward(void* self, int64_t tag);
 
   const Program& program_;
   const Job& job_;
   Eager rt_;
+  StorageNames names_;
   std::vector<std::unique_ptr<Leaf>> leaves_;   // trainable parameters, in registration order
   std::vector<Value> resident_;                 // by TensorId
   std::vector<Value> unseen_;                   // parameters and buffers that no node reads
@@ -81,10 +87,10 @@ class Session {
   const OptimizerEntry* optimizer_ = nullptr;
   OptimizerOptions options_;
   std::vector<OptimizedParam> optimized_;
+  std::unique_ptr<ParallelEngine> engine_;
   Forward forward_;
   int64_t parameter_count_ = 0, trainable_count_ = 0;
   Bytes parameter_bytes_ = 0;
-  std::vector<std::pair<StorageId, std::string>> names_;
 };
 
 }  // namespace memcrest

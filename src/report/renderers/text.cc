@@ -159,6 +159,16 @@ std::string OtherDevices(const Report& report) {
   return absl::StrCat("\nall devices\n", table.Text());
 }
 
+// Why memory does not halve on twice the ranks.
+std::string Divisions(const Report& report) {
+  TextTable table("lrl");
+  for (const auto& [category, by] : report.divisions) {
+    const Bytes bytes = report.devices[0].peak.by_category[static_cast<size_t>(category)];
+    if (bytes > 0) table.Row({NameOf(category), HumanBytes(bytes), by});
+  }
+  return table.empty() ? "" : absl::StrCat("\ndivided by\n", table.Text());
+}
+
 std::string Notes(const Report& report) {
   std::string text;
   if (!report.assumptions.empty()) absl::StrAppend(&text, "\nassumed\n");
@@ -182,7 +192,7 @@ std::string RenderText(const Report& report, const RenderOptions& options) {
   if (report.devices.empty()) return "nothing was simulated\n";
   const DeviceReport& d = report.devices[0];
   return absl::StrCat(Answer(d, options), BreakLine(d), Head(report), ThreeNumbers(d), Curve(d),
-                      absl::StrCat(Phases(d), Breakdowns(d, options), OtherDevices(report), Notes(report)));
+                      absl::StrCat(Phases(d), Breakdowns(d, options), Divisions(report), OtherDevices(report), Notes(report)));
 }
 
 }  // namespace
