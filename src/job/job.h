@@ -141,6 +141,7 @@ struct Job {
   std::string device = "h100-80gb";
   std::string device_file;  // a profile of the user's own instead
   Allocator allocator = Allocator::kDefault;
+  std::string allocator_conf;  // as PYTORCH_ALLOC_CONF (allocator_conf.h)
 };
 
 // The spelling of job files and flags: "amp-bf16", "drop-before-step" ...

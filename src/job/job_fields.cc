@@ -93,6 +93,7 @@ constexpr Field<Job> kJob[] = {
     Member<&Job::device>("device", "a device profile (memcrest devices)", "NAME"),
     Member<&Job::device_file>("device_file", "a device profile of your own", "FILE.textproto"),
     Member<&Job::allocator>("allocator", "default, expandable or ideal", "KIND"),
+    Member<&Job::allocator_conf>("allocator_conf", "as PYTORCH_ALLOC_CONF", "OPTION:VALUE,..."),
 };
 
 constexpr Field<Checkpoint> kCheckpoint[] = {

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/base/dims.h"
+#include "src/job/allocator_conf.h"
 #include "src/job/names.h"
 #include "src/job/nearest.h"
 
@@ -158,6 +159,7 @@ void Validate(const Job& job, std::vector<Problem>& problems) {
   CheckSizes(job, problems);
   CheckWords(job, problems);
   CheckConflicts(job, problems);
+  ParseAllocatorConf(job.allocator_conf, problems);
   CheckSupport(job, problems);
 }
 

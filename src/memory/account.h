@@ -2,7 +2,8 @@
 //
 // Takes: Trace, allocator options.  Gives: Account of the last (steady) step. tensor bytes: storages a dispatcher sees, each
 // rounded up to 512 bytes; allocated: blocks of the caching allocator, with workspaces and hidden temporaries; reserved: its
-// segments. The replay has no memory limit; FindOutOfMemory replays with one.
+// segments. The allocator may have a memory limit: where the job breaks at it, that is told, and the figures are those of a run
+// without limit. Work of other streams is done at the next wait between streams or mark of the step.
 #ifndef MEMCREST_MEMORY_ACCOUNT_H_
 #define MEMCREST_MEMORY_ACCOUNT_H_
 
@@ -52,6 +53,13 @@ struct AccountedSegment {
   bool small = false;
 };
 
+// Where the job breaks.
+struct OutOfMemory {
+  size_t event = 0;  // the allocation that failed
+  Bytes requested = 0, allocated = 0, reserved = 0;
+  Bytes largest_free = 0;  // largest cached block that the request could have had
+};
+
 struct Account {
   std::array<Figures, kPhaseCount> phases{};     // peaks inside each phase, the largest over micro-batches
   std::array<bool, kPhaseCount> phase_seen{};
@@ -61,7 +69,9 @@ struct Account {
   std::array<Bytes, kCategoryCount> by_category{};  // of tensors at peak_event, rounded storages
   std::vector<LiveStorage> live;                 // at peak_event, largest first
   Bytes reserved = 0, requested = 0;             // peaks of the step
-  Bytes ideal_reserved = 0;                      // live blocks' peak: no allocator can reserve less
+  Bytes ideal_reserved = 0;                      // peak of all storages rounded to 512: no allocator can reserve less
+  int64_t retries = 0;                           // times that the cache was given back to make room
+  std::optional<OutOfMemory> breaks;             // at the allocator's limit
   Bytes host = 0;                                // pinned or offloaded bytes, peak
   std::vector<AccountedBlock> blocks;            // by StorageId
   std::vector<AccountedSegment> segments;        // of the last step, by event
@@ -70,12 +80,15 @@ struct Account {
 
 Account AccountFor(const Trace& trace, const AllocatorOptions& allocator);
 
-struct OutOfMemory {
-  size_t event = 0;      // the allocation that failed
-  Bytes requested = 0, allocated = 0, cached = 0;
-};
-// Where the job breaks under `allocator.limit`; nullopt: it runs.
+// Where the job breaks under these options; nullopt: it runs.
 std::optional<OutOfMemory> FindOutOfMemory(const Trace& trace, const AllocatorOptions& allocator);
+
+struct Remedy {
+  std::string setting;  // "expandable_segments:True"
+  bool runs = false;    // with it the job does not break
+};
+// Settings of the allocator that might help where it breaks, each tried. `ideal` last: without it nothing can.
+std::vector<Remedy> TryRemedies(const Trace& trace, const AllocatorOptions& allocator);
 
 const char* NameOf(Category category);
 const char* NameOf(Phase phase);

@@ -1,34 +1,30 @@
 #include "src/memory/caching_allocator.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace memcrest {
 namespace {
 
 // c10/core/AllocatorConfig.h
 constexpr Bytes kMinBlock = 512;
-constexpr Bytes kSmallSize = 1 << 20;          // requests up to this come from the small pool
-constexpr Bytes kSmallBuffer = 2 << 20;        // segment of the small pool
-constexpr Bytes kMinLargeAlloc = 10 << 20;     // requests from this on get a segment of their own
-constexpr Bytes kLargeBuffer = 20 << 20;       // segment of the large pool below it
-constexpr Bytes kRoundLarge = 2 << 20;         // own segments are rounded up to this
+constexpr Bytes kSmallSize = 1 << 20;       // requests up to this come from the small pool
+constexpr Bytes kSmallBuffer = 2 << 20;     // segment of the small pool
+constexpr Bytes kMinLargeAlloc = 10 << 20;  // requests from this on get a segment of their own
+constexpr Bytes kRoundLarge = 2 << 20;      // own segments are rounded up to this
 
-Bytes SegmentSize(Bytes size) {
-  if (size <= kSmallSize) return kSmallBuffer;
-  if (size < kMinLargeAlloc) return kLargeBuffer;
-  return RoundUp(size, kRoundLarge);
+// The next of `divisions` equal steps between two powers of two (roundup_power2_next_division).
+Bytes RoundToDivision(Bytes bytes, int64_t divisions) {
+  const uint64_t power = std::bit_floor(static_cast<uint64_t>(bytes));
+  if (power == static_cast<uint64_t>(bytes)) return bytes;
+  const Bytes step = static_cast<Bytes>(power >> (static_cast<int>(std::bit_width(static_cast<uint64_t>(divisions))) - 1));
+  return step == 0 ? static_cast<Bytes>(power << 1) : RoundUp(bytes, step);
 }
 
 }  // namespace
 
-CachingAllocator::CachingAllocator(const AllocatorOptions& options) : options_(options) {}
-CachingAllocator::~CachingAllocator() = default;
-
-CachingAllocator::Block* CachingAllocator::NewBlock() {
-  if (spare_.empty()) {
-    owned_.push_back(std::make_unique<Block>());
-    return owned_.back().get();
-  }
+CachingAllocator::Block* CachingAllocator::MakeBlock() {
+  if (spare_.empty()) return &blocks_.emplace_back();
   Block* block = spare_.back();
   spare_.pop_back();
   *block = Block();
@@ -37,130 +33,148 @@ CachingAllocator::Block* CachingAllocator::NewBlock() {
 
 Bytes CachingAllocator::Rounded(Bytes bytes) const {
   if (bytes < kMinBlock) return kMinBlock;
-  const int64_t divisions = options_.roundup_power2_divisions;
-  if (divisions > 1 && bytes > kMinBlock * divisions) {
-    Bytes power = 1;
-    while (power * 2 <= bytes) power *= 2;
-    if (power == bytes) return bytes;
-    const Bytes step = power / divisions;
-    return step == 0 ? power * 2 : RoundUp(bytes, step);
-  }
+  const int64_t divisions = options_.conf.DivisionsFor(bytes);
+  if (divisions > 1 && bytes > kMinBlock * divisions) return RoundToDivision(bytes, divisions);
   return RoundUp(bytes, kMinBlock);
 }
 
-void CachingAllocator::Update() {
-  peak_.allocated = std::max(peak_.allocated, now_.allocated);
-  peak_.requested = std::max(peak_.requested, now_.requested);
-  peak_.reserved = std::max(peak_.reserved, now_.reserved);
-  peak_.active = std::max(peak_.active, now_.active);
-  peak_.segments = std::max(peak_.segments, now_.segments);
+Bytes CachingAllocator::SegmentSize(Bytes size) const {
+  if (size <= kSmallSize) return kSmallBuffer;
+  return size < kMinLargeAlloc ? options_.conf.large_segment : RoundUp(size, kRoundLarge);
 }
 
-CachingAllocator::Block* CachingAllocator::FindFree(Pool& pool, Bytes size, StreamId stream, bool) {
-  ++pool.lookups;
-  Block key;
-  key.stream = stream;
-  key.size = size;
-  auto it = pool.free.lower_bound(&key);
-  if (it == pool.free.end() || (*it)->stream != stream) return nullptr;
-  if (options_.expandable_segments && (*it)->expandable) {
-    const auto room = [](const Block* b) { return b->size + (b->next != nullptr && !b->next->mapped ? b->next->size : 0); };
-    for (auto next = std::next(it); next != pool.free.end() && (*next)->stream == stream && room(*next) < room(*it); ++next) it = next;
+Bytes CachingAllocator::UnitOf(bool small) const { return small ? kSmallBuffer : options_.conf.large_segment; }
+
+// Ages count only where garbage may be collected.
+bool CachingAllocator::Collects() const {
+  return options_.allowed != AllocatorConf::kUnlimited && options_.conf.garbage_collection_threshold > 0;
+}
+
+// Best fit. An expandable block counts as large as it can become, so a block of more bytes that can grow less is better.
+CachingAllocator::FreeIterator CachingAllocator::BestExpandable(Pool& pool, FreeIterator it, StreamId stream) {
+  const auto of_stream = [&](FreeIterator i) { return i != pool.free.end() && i->stream == stream; };
+  if (!options_.conf.expandable_segments) {
+    while (of_stream(it) && it->block->expandable) ++it;
+    return it;
   }
-  Block* block = *it;
-  if (size < options_.max_split_size && block->size >= options_.max_split_size) return nullptr;
-  if (size >= options_.max_split_size && block->size >= size + kLargeBuffer) return nullptr;
+  const auto room = [](const Block* b) {
+    return b->size + (b->next != nullptr && !b->next->mapped ? b->next->size : 0);
+  };
+  for (FreeIterator next = std::next(it); it->block->expandable && of_stream(next) && room(next->block) < room(it->block);
+       ++next) {
+    it = next;
+  }
+  return it;
+}
+
+CachingAllocator::Block* CachingAllocator::FindFree(Pool& pool, Bytes size, StreamId stream) {
+  if (Collects()) ++pool.lookups;
+  FreeIterator it = pool.free.lower_bound({stream, size, 0, nullptr});
+  if (it == pool.free.end() || it->stream != stream) return nullptr;
+  if (it->block->expandable) it = BestExpandable(pool, it, stream);
+  if (it == pool.free.end() || it->stream != stream) return nullptr;
+  const AllocatorConf& conf = options_.conf;
+  if (size < conf.max_split_size && it->size >= conf.max_split_size) return nullptr;
+  if (size >= conf.max_split_size && it->size - size >= conf.max_non_split_rounding) return nullptr;
+  Block* block = it->block;
   pool.free.erase(it);
   return block;
 }
 
 bool CachingAllocator::Reserve(Bytes bytes) {
-  if (now_.reserved > options_.limit - bytes) return false;
+  if (bytes > options_.memory - now_.reserved) return false;
   now_.reserved += bytes;
+  peak_.reserved = std::max(peak_.reserved, now_.reserved);
   return true;
 }
 
-CachingAllocator::Block* CachingAllocator::NewSegment(Pool& pool, Bytes size, StreamId stream, bool small) {
-  if (options_.expandable_segments) return MapExpandable(pool, size, stream, small);
+// Memory from the driver that serves `size`.
+CachingAllocator::Block* CachingAllocator::NewBlocks(Pool& pool, Bytes size, StreamId stream) {
   const Bytes bytes = SegmentSize(size);
-  if (!Reserve(bytes)) return nullptr;
-  ++now_.segments;
-  Block* block = NewBlock();
+  if (bytes > options_.allowed - now_.reserved) return nullptr;
+  return options_.conf.expandable_segments ? MapExpandable(pool, size, stream) : NewSegment(pool, bytes, stream);
+}
+
+CachingAllocator::Block* CachingAllocator::NewSegment(Pool& pool, Bytes size, StreamId stream) {
+  if (!Reserve(size)) return nullptr;
+  peak_.segments = std::max(peak_.segments, ++now_.segments);
+  Block* block = MakeBlock();
   block->address = next_address_;
-  block->size = bytes;
+  block->size = size;
   block->stream = stream;
-  block->small = small;
-  next_address_ += static_cast<uint64_t>(RoundUp(bytes, kRoundLarge));
+  block->small = pool.small;
+  next_address_ += static_cast<uint64_t>(RoundUp(size, kRoundLarge));
   heads_.insert(block);
   return block;
 }
 
-bool CachingAllocator::ShouldSplit(const Block& block, Bytes size, bool small) const {
+bool CachingAllocator::ShouldSplit(const Block& block, Bytes size) const {
   const Bytes remaining = block.size - size;
-  if (small || block.expandable) return remaining >= kMinBlock;
-  return size < options_.max_split_size && remaining > kSmallSize;
+  if (block.small || options_.conf.expandable_segments) return remaining >= kMinBlock;
+  return size < options_.conf.max_split_size && remaining > kSmallSize;
 }
 
-CachingAllocator::Block* CachingAllocator::Take(Pool& pool, Block* block, Bytes size, Bytes requested, bool small) {
-  if (ShouldSplit(*block, size, small)) {
-    Block* rest = NewBlock();
-    rest->address = block->address + static_cast<uint64_t>(size);
-    rest->size = block->size - size;
-    rest->stream = block->stream;
-    rest->small = block->small;
-    rest->expandable = block->expandable;
-    rest->age = pool.lookups;
-    rest->prev = block;
-    rest->next = block->next;
-    if (rest->next != nullptr) rest->next->prev = rest;
-    block->next = rest;
-    block->size = size;
-    pool.free.insert(rest);
-  }
+// Cuts a block, which is in no pool: it keeps the front, the back is returned.
+CachingAllocator::Block* CachingAllocator::Split(Block* block, Bytes at) {
+  Block* back = MakeBlock();
+  back->address = block->address + static_cast<uint64_t>(at);
+  back->size = block->size - at;
+  back->stream = block->stream;
+  back->small = block->small;
+  back->expandable = block->expandable;
+  back->born = block->born;
+  back->prev = block;
+  back->next = block->next;
+  if (back->next != nullptr) back->next->prev = back;
+  block->next = back;
+  block->size = at;
+  return back;
+}
+
+CachingAllocator::Block* CachingAllocator::Take(Block* block, Bytes size, Bytes requested) {
+  if (ShouldSplit(*block, size)) Insert(Split(block, size));
   block->allocated = true;
   block->requested = requested;
   now_.allocated += block->size;
   now_.active += block->size;
   now_.requested += requested;
-  Update();
+  peak_.allocated = std::max(peak_.allocated, now_.allocated);
+  peak_.active = std::max(peak_.active, now_.active);
+  peak_.requested = std::max(peak_.requested, now_.requested);
   return block;
 }
 
 CachingAllocator::Block* CachingAllocator::Malloc(Bytes bytes, StreamId stream) {
+  if (options_.streams_keep_up && !pending_.empty()) Synchronize();
   const Bytes size = Rounded(bytes);
-  const bool small = size <= kSmallSize;
-  Pool& pool = PoolOf(small);
-  Block* block = FindFree(pool, size, stream, small);
+  Pool& pool = size <= kSmallSize ? small_ : large_;
+  Block* block = FindFree(pool, size, stream);
   if (block == nullptr) {
-    if (options_.limit != std::numeric_limits<Bytes>::max() && options_.garbage_collection_threshold > 0) CollectGarbage(size);
-    block = NewSegment(pool, size, stream, small);
+    if (Collects()) CollectGarbage();
+    block = NewBlocks(pool, size, stream);
   }
-  if (block == nullptr && ReleaseAvailable(size, stream, small)) block = NewSegment(pool, size, stream, small);
+  if (block == nullptr && ReleaseAvailable(pool, size, stream)) block = NewBlocks(pool, size, stream);
   if (block == nullptr) {
     Synchronize();
     EmptyCache();
     ++now_.retries;
-    block = FindFree(pool, size, stream, small);
-    if (block == nullptr) block = NewSegment(pool, size, stream, small);
+    block = NewBlocks(pool, size, stream);
   }
-  if (block == nullptr) return nullptr;
-  return Take(pool, block, size, bytes, small);
+  return block == nullptr ? nullptr : Take(block, size, bytes);
 }
 
 void CachingAllocator::Free(Block* block) {
   now_.allocated -= block->size;
   block->allocated = false;
-  if (!block->used_on.empty()) {
-    block->pending = true;
-    pending_.push_back(block);
-    return;
-  }
-  ReturnToPool(block);
+  if (block->used_on.empty()) return ReturnToPool(block);
+  block->pending = true;
+  pending_.push_back(block);
 }
 
 void CachingAllocator::RecordStream(Block* block, StreamId stream) {
   if (stream == block->stream) return;
-  if (std::find(block->used_on.begin(), block->used_on.end(), stream) == block->used_on.end()) block->used_on.push_back(stream);
+  std::vector<StreamId>& used = block->used_on;
+  if (std::find(used.begin(), used.end(), stream) == used.end()) used.push_back(stream);
 }
 
 void CachingAllocator::Synchronize() {
@@ -173,103 +187,43 @@ void CachingAllocator::Synchronize() {
   }
 }
 
-void CachingAllocator::Merge(Pool& pool, Block* block, Block* neighbour) {
-  if (neighbour == nullptr || neighbour->allocated || neighbour->pending || neighbour->mapped != block->mapped) return;
+// Takes a free neighbour of the same kind into `block`, which is in no pool.
+void CachingAllocator::Merge(Block* block, Block* neighbour) {
+  if (neighbour == nullptr || neighbour->busy() || neighbour->mapped != block->mapped) return;
+  Pool& pool = PoolOf(*block);
+  (block->mapped ? (void)Remove(neighbour) : (void)pool.unmapped.erase(neighbour));
   if (neighbour == block->prev) {
+    const bool head = heads_.erase(neighbour) != 0;
     block->address = neighbour->address;
     block->prev = neighbour->prev;
     if (block->prev != nullptr) block->prev->next = block;
-    if (heads_.erase(neighbour) != 0) heads_.insert(block);
+    if (head) heads_.insert(block);
   } else {
     block->next = neighbour->next;
     if (block->next != nullptr) block->next->prev = block;
   }
-  (block->mapped ? (void)pool.free.erase(neighbour) : (void)pool.unmapped.erase(neighbour));
   block->size += neighbour->size;
   DropBlock(neighbour);
 }
 
+void CachingAllocator::Insert(Block* block) {
+  Pool& pool = PoolOf(*block);
+  block->born = pool.lookups;
+  pool.free.insert(KeyOf(block));
+}
+
 void CachingAllocator::ReturnToPool(Block* block) {
-  Pool& pool = PoolOf(block->small);
   now_.active -= block->size;
   now_.requested -= block->requested;
   block->requested = 0;
-  Merge(pool, block, block->prev);
-  Merge(pool, block, block->next);
-  block->age = pool.lookups;
-  pool.free.insert(block);
+  Merge(block, block->prev);
+  Merge(block, block->next);
+  Insert(block);
 }
 
-void CachingAllocator::ReleaseBlock(Pool& pool, Block* block) {
-  pool.free.erase(block);
-  heads_.erase(block);
-  now_.reserved -= block->size;
-  --now_.segments;
-  DropBlock(block);
-}
-
-void CachingAllocator::ReleasePool(Pool& pool) {
-  const std::vector<Block*> free(pool.free.begin(), pool.free.end());
-  for (Block* block : free) {
-    if (block->expandable) {
-      UnmapFree(pool, block);
-    } else if (block->prev == nullptr && block->next == nullptr) {
-      ReleaseBlock(pool, block);
-    }
-  }
-}
-
-void CachingAllocator::EmptyCache() {
-  ReleasePool(large_);
-  ReleasePool(small_);
-}
-
-// release_available_cached_blocks: only with max_split_size; frees the smallest sufficient block, else the largest ones.
-bool CachingAllocator::ReleaseAvailable(Bytes size, StreamId stream, bool small) {
-  if (options_.max_split_size == std::numeric_limits<Bytes>::max()) return false;
-  Pool& pool = PoolOf(small);
-  const Bytes want = std::max(size, options_.max_split_size);
-  std::vector<Block*> candidates;
-  for (Block* block : pool.free) {
-    if (block->stream == stream && block->prev == nullptr && block->next == nullptr && !block->expandable) candidates.push_back(block);
-  }
-  for (Block* block : candidates) {
-    if (block->size >= want) {
-      ReleaseBlock(pool, block);
-      return true;
-    }
-  }
-  Bytes released = 0;
-  for (size_t i = candidates.size(); i-- > 0 && released < want;) {
-    if (candidates[i]->size < options_.max_split_size) break;
-    released += candidates[i]->size;
-    ReleaseBlock(pool, candidates[i]);
-  }
-  return released >= want;
-}
-
-void CachingAllocator::CollectGarbage(Bytes) {
-  const Bytes threshold = static_cast<Bytes>(options_.garbage_collection_threshold * static_cast<double>(options_.limit));
-  if (now_.reserved <= threshold) return;
-  Bytes target = now_.reserved - threshold;
-  bool freed = true;
-  while (target > 0 && freed) {
-    int64_t total = 0, count = 0;
-    const auto age = [&](const Block* b) { return large_.lookups - b->age; };
-    const auto whole = [](const Block* b) { return !b->expandable && b->prev == nullptr && b->next == nullptr; };
-    for (const Block* b : large_.free) {
-      if (whole(b)) total += age(b), ++count;
-    }
-    freed = false;
-    if (count == 0) return;
-    const std::vector<Block*> free(large_.free.begin(), large_.free.end());
-    for (Block* b : free) {
-      if (target <= 0 || !whole(b) || age(b) * count < total) continue;
-      target -= b->size;
-      ReleaseBlock(large_, b);
-      freed = true;
-    }
-  }
+Bytes CachingAllocator::LargestFree(StreamId stream) const {
+  const auto it = large_.free.lower_bound({stream + 1, 0, 0, nullptr});
+  return it == large_.free.begin() || std::prev(it)->stream != stream ? 0 : std::prev(it)->size;
 }
 
 std::vector<CachingAllocator::Segment> CachingAllocator::Segments() const {

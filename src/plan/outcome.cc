@@ -23,15 +23,15 @@ void FillPeak(const ReportSource& s, Outcome& o) {
 }
 
 void FillBudget(const ReportSource& s, double headroom, Outcome& o) {
-  const Bytes context = s.device.context_bytes.likely;
   o.capacity = s.device.usable_bytes;
-  o.process = o.reserved + context;
-  o.budget = o.capacity - static_cast<Bytes>(static_cast<double>(o.capacity) * headroom) - context;
+  const Bytes left = MemoryLeft(s.device, s.process_parts);
+  o.process = o.reserved + o.capacity - left;
+  o.budget = left - static_cast<Bytes>(static_cast<double>(o.capacity) * headroom);
 }
 
 void FillBreak(const ReportSource& s, AllocatorOptions allocator, Outcome& o) {
   if (o.reserved <= o.budget) return;
-  allocator.limit = o.budget;
+  allocator.memory = o.budget;
   const std::optional<OutOfMemory> oom = FindOutOfMemory(s.trace, allocator);
   o.fits = !oom.has_value();
   if (o.fits) {
@@ -40,7 +40,8 @@ void FillBreak(const ReportSource& s, AllocatorOptions allocator, Outcome& o) {
     return;
   }
   const Event& e = s.trace.events[oom->event];
-  o.breaks = BreakReport{NameOf(e.phase), e.op, ModuleOf(s, e), oom->requested, oom->allocated};
+  o.breaks = BreakReport{NameOf(e.phase), e.op, ModuleOf(s, e), StorageName(s, e.storage, e.category, e), oom->requested, oom->allocated,
+                         oom->reserved, oom->largest_free, {}};
 }
 
 Outcome OutcomeOfRank(const NetworkFile& file, const BoundJob& bound, const Job& job, double headroom,
@@ -52,7 +53,8 @@ Outcome OutcomeOfRank(const NetworkFile& file, const BoundJob& bound, const Job&
   const Trace& trace = session.rt().recorder().trace;
   const AllocatorOptions allocator = AllocatorOptionsOf(job, file.device);
   const Account account = AccountFor(trace, allocator);
-  const ReportSource source{file.network, trace, account, file.device, session.names()};
+  const std::vector<MemoryPart> parts = ProcessParts(file.device, job, trace);
+  const ReportSource source{file.network, trace, account, file.device, session.names(), nullptr, parts};
   Outcome outcome;
   FillPeak(source, outcome);
   FillBudget(source, headroom, outcome);

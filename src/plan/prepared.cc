@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "src/base/problem.h"
+#include "src/job/allocator_conf.h"
 #include "src/lift/lift.h"
 #include "src/onnx/expand_control.h"
 #include "src/onnx/reader.h"
@@ -79,8 +80,14 @@ KernelDevice KernelDeviceOf(const Device& device, const Job& job) {
 
 AllocatorOptions AllocatorOptionsOf(const Job& job, const Device& device) {
   AllocatorOptions o;
-  o.expandable_segments = job.allocator == Allocator::kExpandable;
+  std::vector<Problem> refused;  // the job was validated
+  o.conf = ParseAllocatorConf(job.allocator_conf, refused);
+  o.conf.expandable_segments |= job.allocator == Allocator::kExpandable;
+  o.ideal = job.allocator == Allocator::kIdeal;
   o.device_total = device.memory_bytes;
+  if (o.conf.memory_fraction > 0) {
+    o.allowed = static_cast<Bytes>(o.conf.memory_fraction * static_cast<double>(device.usable_bytes));
+  }
   return o;
 }
 

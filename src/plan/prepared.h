@@ -65,6 +65,7 @@ absl::StatusOr<std::unique_ptr<BoundJob>> BindJob(const NetworkFile& file, const
 absl::Status RebindJob(const NetworkFile& file, const Job& job, BoundJob& bound);
 
 KernelDevice KernelDeviceOf(const Device& device, const Job& job);
+// Without a limit but the job's own memory fraction.
 AllocatorOptions AllocatorOptionsOf(const Job& job, const Device& device);
 
 }  // namespace memcrest

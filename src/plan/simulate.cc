@@ -54,9 +54,11 @@ void SimulateRanks(const BoundJob& bound, const Job& job, const Device& device, 
   session.Run();
   const Trace& trace = session.rt().recorder().trace;
   if (events != nullptr) *events = EventsCsv(*program.network, trace);
-  const AllocatorOptions allocator = AllocatorOptionsOf(job, device);
+  const std::vector<MemoryPart> parts = ProcessParts(device, job, trace);
+  AllocatorOptions allocator = AllocatorOptionsOf(job, device);
+  allocator.memory = MemoryLeft(device, parts);
   const Account account = AccountFor(trace, allocator);
-  const ReportSource source{*program.network, trace, account, device, session.names()};
+  const ReportSource source{*program.network, trace, account, device, session.names(), nullptr, parts};
   report.parameter_count = session.parameter_count();
   report.trainable_count = session.trainable_count();
   report.parameter_bytes = session.parameter_bytes();

@@ -76,23 +76,24 @@ void FillTimeline(const ReportSource& s, DeviceReport& d) {
 }
 
 void FillProcess(const ReportSource& s, DeviceReport& d) {
-  const ContextBytes& c = s.device.context_bytes;
-  d.process_parts.push_back({"CUDA context, kernels, handles", c.low, c.likely, c.high});
-  d.process = d.reserved + c.likely;
-  d.fits = d.process <= s.device.usable_bytes;
+  d.process_parts.assign(s.process_parts.begin(), s.process_parts.end());
+  d.process = d.reserved;
+  for (const MemoryPart& part : d.process_parts) d.process += part.likely;
+  d.host_parts = HostParts(s.trace, d.host);
 }
 
+// Where the account says that it breaks, with the settings of the allocator that would help.
 void FillBreak(const ReportSource& s, const AllocatorOptions& allocator, DeviceReport& d) {
+  d.fits = !s.account.breaks.has_value();
   if (d.fits) return;
-  AllocatorOptions limited = allocator;
-  limited.limit = s.device.usable_bytes - s.device.context_bytes.likely;
-  const std::optional<OutOfMemory> oom = FindOutOfMemory(s.trace, limited);
-  if (!oom.has_value()) {
-    d.fits = true;  // the cache can be released in time: the job runs at the limit
-    return;
+  const OutOfMemory& oom = *s.account.breaks;
+  const Event& e = s.trace.events[oom.event];
+  BreakReport b{NameOf(e.phase), OpName(e), ModuleOf(s, e), StorageName(s, e.storage, e.category, e), oom.requested, oom.allocated,
+                oom.reserved, oom.largest_free, {}};
+  for (const Remedy& r : TryRemedies(s.trace, allocator)) {
+    if (r.runs && r.setting != "ideal") b.helps.push_back(r.setting);
   }
-  const Event& e = s.trace.events[oom->event];
-  d.breaks = BreakReport{NameOf(e.phase), OpName(e), ModuleOf(s, e), oom->requested, oom->allocated};
+  d.breaks = std::move(b);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "src/base/bytes.h"
 #include "src/base/problem.h"
 #include "src/eager/trace.h"
+#include "src/memory/process.h"
 #include "src/report/step_record.h"
 
 namespace memcrest {
@@ -63,16 +64,14 @@ struct TimelineSample {
   CategoryBytes by_category{};  // of tensor bytes
 };
 
-// A part of process_bytes outside the allocator.
-struct ProcessPart {
-  std::string name;  // "CUDA context and kernels"
-  Bytes low = 0, likely = 0, high = 0;
-};
-
 // Where the job breaks with the device's memory as limit.
 struct BreakReport {
   std::string phase, op, module;
+  std::string tensor;           // what it asked for: "output of gelu"
   Bytes requested = 0, allocated = 0;
+  Bytes reserved = 0;           // of which reserved - allocated was cached, in pieces
+  Bytes largest_free = 0;       // the largest of them
+  std::vector<std::string> helps;  // settings of the allocator with which it runs
 };
 
 struct DeviceReport {
@@ -83,11 +82,12 @@ struct DeviceReport {
   Bytes reserved = 0, requested = 0;
   Bytes ideal_reserved = 0;    // no allocator can reserve less; reserved - ideal_reserved is lost to fragmentation
   Bytes process = 0;           // reserved + likely process parts
-  std::vector<ProcessPart> process_parts;
+  std::vector<MemoryPart> process_parts;  // beyond the simulated reserved bytes
   bool fits = true;
   std::optional<BreakReport> breaks;
   double step_seconds = 0;     // 0: not estimated
-  Bytes host = 0;              // pinned or offloaded
+  Bytes host = 0;              // offloaded, at its peak
+  std::vector<MemoryPart> host_parts;  // pinned on the host
   std::vector<NamedLive> phases;  // in order: forward, backward, optimizer, ...
   std::vector<NamedLive> marks;   // in order: step_start, after_forward, ...
   std::vector<ModuleRow> top_modules;  // largest first
@@ -102,6 +102,14 @@ struct UnknownOp {
   Bytes bytes = 0;  // that it saves and makes, at the peak
 };
 
+// How far the batch can grow.
+struct Headroom {
+  std::string symbol;        // "batch"
+  int64_t bound = 0;         // as simulated
+  int64_t largest = 0;       // found to fit, by simulation
+  bool exact = false;        // one more was found not to fit
+};
+
 struct Report {
   std::string model_file;
   int64_t parameter_count = 0, trainable_count = 0;
@@ -113,6 +121,7 @@ struct Report {
   std::vector<Assumption> assumptions;
   std::vector<UnknownOp> unknown_ops;                          // most bytes first
   std::vector<std::pair<Category, std::string>> divisions;     // of sharded jobs: what divides a category of memory
+  std::optional<Headroom> headroom;                            // where it was asked for
   std::vector<std::string> next;                               // commands to type next
 
   bool fits() const;  // on every device

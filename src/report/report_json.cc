@@ -38,14 +38,15 @@ void Lives(JsonWriter& w, const char* key, const std::vector<NamedLive>& lives) 
   w.Close();
 }
 
-void ProcessParts(JsonWriter& w, const DeviceReport& d) {
-  w.Open('[', "process_parts");
-  for (const ProcessPart& part : d.process_parts) {
+void Parts(JsonWriter& w, const char* key, const std::vector<MemoryPart>& parts) {
+  w.Open('[', key);
+  for (const MemoryPart& part : parts) {
     w.Open('{', "", true);
     w.Text("name", part.name);
     w.Number("low_bytes", part.low);
     w.Number("likely_bytes", part.likely);
     w.Number("high_bytes", part.high);
+    w.Text("source", part.source);
     w.Close();
   }
   w.Close();
@@ -59,6 +60,12 @@ void Breaks(JsonWriter& w, const DeviceReport& d) {
   w.Text("module", d.breaks->module);
   w.Number("requested_bytes", d.breaks->requested);
   w.Number("allocated_bytes", d.breaks->allocated);
+  w.Text("tensor", d.breaks->tensor);
+  w.Number("reserved_bytes", d.breaks->reserved);
+  w.Number("largest_free_bytes", d.breaks->largest_free);
+  w.Open('[', "helps", true);
+  for (const std::string& setting : d.breaks->helps) w.Text("", setting);
+  w.Close();
   w.Close();
 }
 
@@ -123,7 +130,8 @@ void OneDevice(JsonWriter& w, const DeviceReport& d, bool with_step) {
   w.Number("requested_bytes", d.requested);
   w.Number("ideal_reserved_bytes", d.ideal_reserved);
   w.Number("host_bytes", d.host);
-  ProcessParts(w, d);
+  Parts(w, "host_parts", d.host_parts);
+  Parts(w, "process_parts", d.process_parts);
   Breaks(w, d);
   Modules(w, d);
   Tensors(w, d);
@@ -143,12 +151,21 @@ void Model(JsonWriter& w, const Report& report) {
   w.Close();
 }
 
-void Job(JsonWriter& w, const Report& report) {
+void Settings(JsonWriter& w, const Report& report) {
   w.Open('{', "job");
   w.Open('{', "bind", true);
   for (const auto& [name, size] : report.bind) w.Number(name, size);
   w.Close();
   for (const auto& [name, value] : report.settings) w.Text(name, value);
+  w.Close();
+}
+
+void Room(JsonWriter& w, const Headroom& room) {
+  w.Open('{', "headroom", true);
+  w.Text("symbol", room.symbol);
+  w.Number("bound", room.bound);
+  w.Number("largest", room.largest);
+  w.Bool("exact", room.exact);
   w.Close();
 }
 
@@ -183,7 +200,8 @@ void WriteReport(JsonWriter& w, const Report& report, size_t steps) {
   for (size_t i = 0; i < report.devices.size(); ++i) OneDevice(w, report.devices[i], i < steps);
   w.Close();
   Notes(w, report);
-  Job(w, report);
+  if (report.headroom) Room(w, *report.headroom);
+  Settings(w, report);
   w.Close();
 }
 

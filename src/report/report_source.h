@@ -8,11 +8,13 @@
 #include <utility>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "src/clock/moment.h"
 #include "src/eager/trace.h"
 #include "src/graph/network.h"
 #include "src/job/device.h"
 #include "src/memory/account.h"
+#include "src/memory/process.h"
 
 namespace memcrest {
 
@@ -26,6 +28,7 @@ struct ReportSource {
   const Device& device;
   const StorageNames& names;
   const std::vector<Moment>* moments = nullptr;  // of the reported step, where its seconds are estimated
+  absl::Span<const MemoryPart> process_parts = {};
 };
 
 // Index of the first event of the reported step.

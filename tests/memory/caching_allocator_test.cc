@@ -36,7 +36,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(CachingAllocator, ExpandableSegmentsMapWholeUnitsAndSplitExactly) {
   AllocatorOptions options;
-  options.expandable_segments = true;
+  options.conf.expandable_segments = true;
   CachingAllocator allocator(options);
   ASSERT_NE(allocator.Malloc(12058624, 0), nullptr);
   EXPECT_EQ(allocator.now().allocated, 12058624);  // split down to 512 bytes
@@ -85,7 +85,7 @@ TEST(CachingAllocator, ABlockUsedOnAnotherStreamWaitsForIt) {
 
 TEST(CachingAllocator, ReleasesItsCacheBeforeItGivesUp) {
   AllocatorOptions options;
-  options.limit = 64 * kMiB;
+  options.memory = 64 * kMiB;
   CachingAllocator allocator(options);
   allocator.Free(allocator.Malloc(40 * kMiB, 0));
   EXPECT_NE(allocator.Malloc(50 * kMiB, 0), nullptr);  // 40 + 50 > 64: the cached 40 go first
@@ -96,11 +96,47 @@ TEST(CachingAllocator, ReleasesItsCacheBeforeItGivesUp) {
 
 TEST(CachingAllocator, MaxSplitSizeKeepsLargeBlocksForLargeRequests) {
   AllocatorOptions options;
-  options.max_split_size = 100 * kMiB;
+  options.conf.max_split_size = 100 * kMiB;
   CachingAllocator allocator(options);
   allocator.Free(allocator.Malloc(200 * kMiB, 0));
   allocator.Malloc(30 * kMiB, 0);
   EXPECT_EQ(allocator.now().reserved, 230 * kMiB);  // the 200 MiB block is not broken for 30 MiB
+}
+
+TEST(CachingAllocator, ACachedBlockThatIsTooSmallDoesNotStopTheProcessLimit) {
+  AllocatorOptions options;
+  options.allowed = 100 * kMiB;
+  CachingAllocator allocator(options);
+  EXPECT_NE(allocator.Malloc(80 * kMiB, 0), nullptr);
+  EXPECT_EQ(allocator.Malloc(30 * kMiB, 0), nullptr);  // the driver has more; set_per_process_memory_fraction forbids it
+}
+
+TEST(CachingAllocator, GarbageCollectionReleasesWhatNobodyAskedForLongest) {
+  AllocatorOptions options;
+  options.allowed = 100 * kMiB;
+  options.conf.garbage_collection_threshold = 0.5;
+  CachingAllocator allocator(options);
+  allocator.Free(allocator.Malloc(60 * kMiB, 0));
+  allocator.Malloc(70 * kMiB, 0);  // 60 of 50 allowed: the 60 go before the driver is asked
+  EXPECT_EQ(allocator.now().reserved, 70 * kMiB);
+  EXPECT_EQ(allocator.now().retries, 0);
+}
+
+TEST(CachingAllocator, RoundsToDivisionsOfPowersOfTwo) {
+  AllocatorOptions options;
+  options.conf.roundup_power2_divisions.fill(4);
+  CachingAllocator allocator(options);
+  allocator.Malloc(41 * kMiB, 0);  // 32, 40, 48, 56, 64: the next is 48
+  EXPECT_EQ(allocator.now().allocated, 48 * kMiB);
+}
+
+TEST(CachingAllocator, LargestFreeBlockIsThatOfTheStream) {
+  CachingAllocator allocator{AllocatorOptions{}};
+  allocator.Free(allocator.Malloc(30 * kMiB, 0));
+  allocator.Free(allocator.Malloc(60 * kMiB, 1));
+  EXPECT_EQ(allocator.LargestFree(0), 30 * kMiB);
+  EXPECT_EQ(allocator.LargestFree(1), 60 * kMiB);
+  EXPECT_EQ(allocator.LargestFree(2), 0);
 }
 
 }  // namespace

@@ -94,7 +94,8 @@ TEST(TextReport, AJobThatDoesNotFitSaysByHowMuchAndWhere) {
   DeviceReport& d = report.devices[0];
   d.capacity = Bytes{20} << 30;
   d.fits = false;
-  d.breaks = BreakReport{"forward", "mm", "model.head", Bytes{2} << 30, Bytes{15} << 30};
+  d.breaks = BreakReport{"forward", "mm", "model.head", "output of mm", Bytes{2} << 30, Bytes{15} << 30,
+                         Bytes{18} << 30, Bytes{1} << 30, {"expandable_segments:True"}};
   const std::string text = Text(report);
   EXPECT_EQ(FirstLine(text),
             "peak 21.0 GiB of 20.0 GiB on rank 0, backward of model.layers.31.mlp: does not fit, 1.00 GiB too much");

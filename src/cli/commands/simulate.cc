@@ -5,6 +5,7 @@
 #include "src/cli/command.h"
 #include "src/cli/output.h"
 #include "src/job/nearest.h"
+#include "src/plan/fit.h"
 #include "src/plan/simulate.h"
 #include "src/report/renderer.h"
 
@@ -16,6 +17,7 @@ constexpr Option kOptions[] = {
     {"-o,--output", "FILE", "write the report to FILE; - is standard output"},
     {"--force", "", "overwrite FILE"},
     {"--events", "FILE", "also write the events of the reported step (storages made and dropped) as CSV"},
+    {"--headroom", "", "also find how many more samples fit (simulates larger batches)"},
     {"--quiet", "", "text: the first line only"},
     {"--top", "N", "text: rows of each list (8)"},
     {"--by", "KEY", "text: list the peak by category, module, pattern (module paths without numbers), op or tensor"},
@@ -69,6 +71,14 @@ std::vector<std::string> NextCommands(const Report& report, const Job& job, cons
   return next;
 }
 
+// How many more samples fit; nothing is said where no batch is bound.
+void FindHeadroom(const std::string& path, const Job& job, Report& report) {
+  const auto batch = job.bind.find("batch");
+  if (batch == job.bind.end() || !report.fits()) return;
+  const absl::StatusOr<Fit> fit = LargestThatFits(path, job, "batch", 0, {});
+  if (fit.ok() && fit->size >= batch->second) report.headroom = Headroom{"batch", batch->second, fit->size, fit->bounded};
+}
+
 // The first line of a text.
 std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n') + 1); }
 
@@ -86,6 +96,7 @@ int RunSimulate(const Arguments& arguments, Console& console) {
     const absl::Status kept = WriteOutput(arguments.Get("events"), events, arguments.Has("force"), console);
     if (!kept.ok()) return Fail(kept, console);
   }
+  if (arguments.Has("headroom")) FindHeadroom(arguments.positional[0], *job, *report);
   report->next = NextCommands(*report, *job, arguments);
 
   const std::string path = arguments.Get("output");

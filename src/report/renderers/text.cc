@@ -50,9 +50,14 @@ std::string Answer(const DeviceReport& d, const RenderOptions& options) {
 std::string BreakLine(const DeviceReport& d) {
   if (!d.breaks) return "";
   const BreakReport& b = *d.breaks;
-  return absl::StrCat(Wrapped(absl::StrCat("it breaks in ", Place(b.phase, b.module), " (", b.op, "): ",
-                                           HumanBytes(b.requested), " asked for, ", HumanBytes(b.allocated), " in use"), 2),
-                      "\n");
+  std::string text =
+      Wrapped(absl::StrCat("it breaks in ", Place(b.phase, b.module), " (", b.op, "): ", HumanBytes(b.requested), " asked for, ",
+                           HumanBytes(b.allocated), " in use"), 2);
+  if (!b.helps.empty()) {
+    absl::StrAppend(&text, "\n", Wrapped(absl::StrCat(HumanBytes(b.reserved - b.allocated), " were cached, the largest piece ",
+                                                     HumanBytes(b.largest_free), "; it runs with ", absl::StrJoin(b.helps, " or ")), 2));
+  }
+  return absl::StrCat(text, "\n");
 }
 
 std::string Head(const Report& report) {
@@ -70,7 +75,7 @@ std::string Head(const Report& report) {
 
 std::string ThreeNumbers(const DeviceReport& d) {
   Bytes low = d.reserved, high = d.reserved;
-  for (const ProcessPart& part : d.process_parts) {
+  for (const MemoryPart& part : d.process_parts) {
     low += part.low;
     high += part.high;
   }
@@ -83,6 +88,27 @@ std::string ThreeNumbers(const DeviceReport& d) {
   table.Row({"process", HumanBytes(d.process),
              absl::StrCat("as nvidia-smi shows: ", HumanBytes(low), " to ", HumanBytes(high))});
   return absl::StrCat("\n", table.Text());
+}
+
+// What process has beyond reserved, and what is pinned on the host: likely bytes with their range.
+std::string Parts(const DeviceReport& d) {
+  TextTable table("lrll");
+  const auto add = [&](const std::vector<MemoryPart>& parts, const char* where) {
+    for (const MemoryPart& p : parts) {
+      table.Row({p.name, HumanBytes(p.likely), absl::StrCat(HumanBytes(p.low), " to ", HumanBytes(p.high)), where});
+    }
+  };
+  add(d.process_parts, "");
+  add(d.host_parts, "host");
+  return table.empty() ? "" : absl::StrCat("\nbeyond reserved, and on the host\n", table.Text());
+}
+
+// "12 more samples fit: batch=20 (one more does not)"
+std::string RoomLine(const Report& report) {
+  if (!report.headroom) return "";
+  const Headroom& room = *report.headroom;
+  return absl::StrCat(room.exact ? "" : "at least ", room.largest - room.bound, " more samples fit: ", room.symbol, "=", room.largest,
+                      "\n");
 }
 
 std::string Phases(const DeviceReport& d) {
@@ -191,8 +217,10 @@ std::string Notes(const Report& report) {
 std::string RenderText(const Report& report, const RenderOptions& options) {
   if (report.devices.empty()) return "nothing was simulated\n";
   const DeviceReport& d = report.devices[0];
-  return absl::StrCat(Answer(d, options), BreakLine(d), Head(report), ThreeNumbers(d), Curve(d),
-                      absl::StrCat(Phases(d), Breakdowns(d, options), Divisions(report), OtherDevices(report), Notes(report)));
+  return absl::StrCat(
+      Answer(d, options), BreakLine(d), RoomLine(report), Head(report), ThreeNumbers(d), Curve(d),
+      absl::StrCat(Phases(d), options.verbose ? Parts(d) : "", Breakdowns(d, options), Divisions(report), OtherDevices(report)),
+      Notes(report));
 }
 
 }  // namespace
