@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "src/clock/clock.h"
 #include "src/memory/account.h"
 #include "src/ops/reduce_scratch.h"
 #include "src/plan/prepared.h"
@@ -36,6 +37,22 @@ void FillSettings(const Job& job, Report& report) {
   if (job.allocator != Allocator::kDefault) report.settings.emplace_back("allocator", NameOf(job.allocator));
 }
 
+int64_t Bound(const Job& job, const char* name) {
+  const auto found = job.bind.find(name);
+  return found == job.bind.end() ? 0 : found->second;
+}
+
+void FillSeconds(const StepSeconds& s, const Job& job, Report& report) {
+  TimeReport& time = report.devices.back().time;
+  time = {s.step, s.device, s.host, s.forward, s.recompute, s.backward, s.optimizer, 0, 0};
+  report.devices.back().step_seconds = s.step;
+  report.assumptions.push_back({"A0801", "seconds are estimates: a roofline with the device's data sheet rates", 0});
+  if (s.step <= 0) return;
+  const double samples = static_cast<double>(Bound(job, "batch") * job.accumulate);
+  time.samples_per_second = samples / s.step;
+  time.tokens_per_second = samples * static_cast<double>(Bound(job, "seq")) / s.step;
+}
+
 }  // namespace
 
 absl::StatusOr<Report> Simulate(const std::string& model_path, const Job& job, std::string* events) {
@@ -45,6 +62,8 @@ absl::StatusOr<Report> Simulate(const std::string& model_path, const Job& job, s
   MEMCREST_ASSIGN_OR_RETURN(std::vector<bool> regions, CheckpointedCalls(network, job.checkpoint));
   Session session(bound->program, job, KernelDeviceOf(file->device, job), std::move(regions));
   session.rt().reduction_scratch = &SumScratch;
+  Clock clock(file->device, session.rt().recorder());
+  session.rt().observer = &clock;
   session.Run();
 
   const Trace& trace = session.rt().recorder().trace;
@@ -63,6 +82,7 @@ absl::StatusOr<Report> Simulate(const std::string& model_path, const Job& job, s
   for (const std::string& note : file->model.notes) report.assumptions.push_back({"A0201", note, 0});
   FillSettings(job, report);
   report.devices.push_back(BuildDeviceReport(source, allocator));
+  FillSeconds(clock.seconds(), job, report);
   report.unknown_ops = UnknownOps(source);
   return report;
 }

@@ -75,6 +75,13 @@ struct BreakReport {
   Bytes requested = 0, allocated = 0;
 };
 
+// Estimates of the reported step, in seconds; passes are busy time of the device. Rates are 0 where the job binds no batch or seq.
+struct TimeReport {
+  double step = 0, device = 0, host = 0;
+  double forward = 0, recompute = 0, backward = 0, optimizer = 0;
+  double samples_per_second = 0, tokens_per_second = 0;
+};
+
 struct DeviceReport {
   std::vector<int64_t> ranks;  // that have these figures
   std::string device;          // "h100-80gb"
@@ -86,7 +93,8 @@ struct DeviceReport {
   std::vector<ProcessPart> process_parts;
   bool fits = true;
   std::optional<BreakReport> breaks;
-  double step_seconds = 0;     // 0: not estimated
+  double step_seconds = 0;     // an estimate; 0: none
+  TimeReport time;
   Bytes host = 0;              // pinned or offloaded
   std::vector<NamedLive> phases;  // in order: forward, backward, optimizer, ...
   std::vector<NamedLive> marks;   // in order: step_start, after_forward, ...
