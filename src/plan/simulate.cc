@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "src/clock/clock.h"
 #include "src/memory/account.h"
 #include "src/ops/reduce_scratch.h"
 #include "src/plan/prepared.h"
@@ -44,6 +45,20 @@ void FillSettings(const Job& job, Report& report) {
   if (job.allocator != Allocator::kDefault) report.settings.emplace_back("allocator", NameOf(job.allocator));
 }
 
+int64_t Bound(const Job& job, const char* name) {
+  const auto found = job.bind.find(name);
+  return found == job.bind.end() ? 0 : found->second;
+}
+
+void FillSeconds(const StepSeconds& s, const Job& job, DeviceReport& device) {
+  device.time = {s.step, s.device, s.host, s.forward, s.recompute, s.backward, s.optimizer, 0, 0};
+  device.step_seconds = s.step;
+  if (s.step <= 0) return;
+  const double samples = static_cast<double>(Bound(job, "batch") * job.accumulate);
+  device.time.samples_per_second = samples / s.step;
+  device.time.tokens_per_second = samples * static_cast<double>(Bound(job, "seq")) / s.step;
+}
+
 // Simulates the first of `ranks` and adds what all of them have to the report.
 void SimulateRanks(const BoundJob& bound, const Job& job, const Device& device, const std::vector<bool>& regions,
                    const RankClass& ranks, Report& report, std::string* events) {
@@ -51,6 +66,8 @@ void SimulateRanks(const BoundJob& bound, const Job& job, const Device& device, 
   Session session(program, job, KernelDeviceOf(device, job), regions, ranks.ranks[0]);
   session.rt().reduction_scratch = &SumScratch;
   session.SetPrograms(bound.Evaluation(), bound.Teacher());
+  Clock clock(device, session.rt().recorder());
+  session.rt().observer = &clock;
   session.Run();
   const Trace& trace = session.rt().recorder().trace;
   if (events != nullptr) *events = EventsCsv(*program.network, trace);
@@ -64,6 +81,8 @@ void SimulateRanks(const BoundJob& bound, const Job& job, const Device& device, 
   report.parameter_bytes = session.parameter_bytes();
   report.devices.push_back(BuildDeviceReport(source, allocator));
   report.devices.back().ranks = ranks.ranks;
+  // Collectives are not timed yet: no seconds where there are any.
+  if (job.parallel.engine == Engine::kSingle) FillSeconds(clock.seconds(), job, report.devices.back());
   if (report.devices.size() == 1) report.unknown_ops = UnknownOps(source);
 }
 
@@ -84,6 +103,9 @@ absl::StatusOr<Report> Simulate(const std::string& model_path, const Job& job, s
   FillSettings(job, report);
   for (const RankClass& ranks : RankClasses(network, job)) {
     SimulateRanks(*bound, job, file->device, regions, ranks, report, events != nullptr && events->empty() ? events : nullptr);
+  }
+  if (report.devices[0].step_seconds > 0) {
+    report.assumptions.push_back({"A0801", "seconds are estimates: a roofline with the device's data sheet rates", 0});
   }
   std::stable_sort(report.devices.begin(), report.devices.end(),
                    [](const DeviceReport& a, const DeviceReport& b) { return a.process > b.process; });

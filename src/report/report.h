@@ -74,6 +74,13 @@ struct BreakReport {
   std::vector<std::string> helps;  // settings of the allocator with which it runs
 };
 
+// Estimates of the reported step, in seconds; passes are busy time of the device. Rates are 0 where the job binds no batch or seq.
+struct TimeReport {
+  double step = 0, device = 0, host = 0;
+  double forward = 0, recompute = 0, backward = 0, optimizer = 0;
+  double samples_per_second = 0, tokens_per_second = 0;
+};
+
 struct DeviceReport {
   std::vector<int64_t> ranks;  // that have these figures
   std::string device;          // "h100-80gb"
@@ -85,7 +92,8 @@ struct DeviceReport {
   std::vector<MemoryPart> process_parts;  // beyond the simulated reserved bytes
   bool fits = true;
   std::optional<BreakReport> breaks;
-  double step_seconds = 0;     // 0: not estimated
+  double step_seconds = 0;     // an estimate; 0: none
+  TimeReport time;
   Bytes host = 0;              // offloaded, at its peak
   std::vector<MemoryPart> host_parts;  // pinned on the host
   std::vector<NamedLive> phases;  // in order: forward, backward, optimizer, ...

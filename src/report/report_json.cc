@@ -113,6 +113,20 @@ void Timeline(JsonWriter& w, const DeviceReport& d) {
   w.Close();
 }
 
+void Seconds(JsonWriter& w, const TimeReport& t) {
+  w.Open('{', "seconds", true);
+  w.Text("kind", "estimate");
+  w.Seconds("forward", t.forward);
+  w.Seconds("recompute", t.recompute);
+  w.Seconds("backward", t.backward);
+  w.Seconds("optimizer", t.optimizer);
+  w.Seconds("device", t.device);
+  w.Seconds("host", t.host);
+  w.Seconds("samples_per_second", t.samples_per_second);
+  w.Seconds("tokens_per_second", t.tokens_per_second);
+  w.Close();
+}
+
 void OneDevice(JsonWriter& w, const DeviceReport& d, bool with_step) {
   w.Open('{');
   w.Open('[', "ranks", true);
@@ -123,6 +137,7 @@ void OneDevice(JsonWriter& w, const DeviceReport& d, bool with_step) {
   w.Number("process_bytes", d.process);
   w.Bool("fits", d.fits);
   w.Seconds("step_seconds", d.step_seconds);
+  Seconds(w, d.time);
   Lives(w, "phases", d.phases);
   Lives(w, "marks", d.marks);
   w.Text("device", d.device);

@@ -104,6 +104,25 @@ void Session::MakeInputs() {
 void Session::StepOptimizer(const std::vector<OptimizedParam*>& params) {
   OptimizerStep step{rt_, job_.optimizer_impl, options_, params};
   optimizer_->step(step);
+  if (rt_.observer != nullptr) ObserveStep(params);
+}
+
+// What the optimizer's kernels move. Fused: everything once. Otherwise a kernel for each line of the update: about five accesses
+// of each state, and of a temporary where there is a second moment (torch/optim/adam.py, sgd.py).
+void Session::ObserveStep(const std::vector<OptimizedParam*>& params) {
+  Bytes weights = 0, states = 0;
+  size_t per_param = 0;
+  for (const OptimizedParam* p : params) {
+    weights += p->leaf->value.bytes();
+    for (const Value& v : p->state) states += v.bytes();
+    per_param = std::max(per_param, p->state.size());
+  }
+  const bool fused = job_.optimizer_impl == OptimizerImpl::kFused;
+  const Bytes moved = fused ? 3 * weights + 2 * states : 4 * weights + 5 * states + (per_param > 1 ? 3 * states : 0);
+  // Lists of tensors are cut into launches of some tens of tensors; a loop launches for each parameter.
+  const int64_t count = static_cast<int64_t>(params.size());
+  const int64_t launches = job_.optimizer_impl == OptimizerImpl::kForLoop ? 12 * count : (count / 32 + 1) * (fused ? 1 : 12);
+  for (int64_t i = 0; i < launches; ++i) rt_.observer->Move(moved / launches);
 }
 
 void Session::MakeOptimizer() {

@@ -60,6 +60,7 @@ class Session {
   void ClipGradients();
   void ZeroGrad();
   void StepOptimizer(const std::vector<OptimizedParam*>& params);
+  void ObserveStep(const std::vector<OptimizedParam*>& params);
   void EnterPhase(Phase phase);
 
   static void OnGradReady(void* self, Leaf& leaf);

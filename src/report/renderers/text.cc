@@ -1,6 +1,7 @@
 // --format text: the first line answers the question, the rest says why. 80 columns, rounded figures.
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -111,6 +112,23 @@ std::string RoomLine(const Report& report) {
                       "\n");
 }
 
+// "about 0.41 s a step (estimate): 19.5 samples/s, 19968 tokens/s; forward 24 %, recomputation 20 %, backward 49 %, optimizer 7 %"
+std::string Seconds(const DeviceReport& d) {
+  const TimeReport& t = d.time;
+  if (t.step <= 0) return "";
+  std::string text = absl::StrFormat("about %.3g s a step (estimate)", t.step);
+  if (t.samples_per_second > 0) absl::StrAppendFormat(&text, ": %.3g samples/s", t.samples_per_second);
+  if (t.tokens_per_second > 0) absl::StrAppendFormat(&text, ", %.0f tokens/s", t.tokens_per_second);
+  const std::pair<const char*, double> passes[] = {
+      {"forward", t.forward}, {"recomputation", t.recompute}, {"backward", t.backward}, {"optimizer", t.optimizer}};
+  const char* mark = "; ";
+  for (const auto& [name, seconds] : passes) {
+    if (seconds > 0 && t.device > 0) absl::StrAppendFormat(&text, "%s%s %.0f %%", std::exchange(mark, ", "), name, 100 * seconds / t.device);
+  }
+  if (t.host > t.device) absl::StrAppend(&text, "; bound by the host");
+  return absl::StrCat("\n", Wrapped(text, 2), "\n");
+}
+
 std::string Phases(const DeviceReport& d) {
   TextTable table("lrr");
   table.Row({"peak of phase", "allocated", "live tensors"});
@@ -218,8 +236,8 @@ std::string RenderText(const Report& report, const RenderOptions& options) {
   if (report.devices.empty()) return "nothing was simulated\n";
   const DeviceReport& d = report.devices[0];
   return absl::StrCat(
-      Answer(d, options), BreakLine(d), RoomLine(report), Head(report), ThreeNumbers(d), Curve(d),
-      absl::StrCat(Phases(d), options.verbose ? Parts(d) : "", Breakdowns(d, options), Divisions(report), OtherDevices(report)),
+      Answer(d, options), BreakLine(d), RoomLine(report), Head(report), ThreeNumbers(d), Seconds(d),
+      absl::StrCat(Curve(d), Phases(d), options.verbose ? Parts(d) : "", Breakdowns(d, options), Divisions(report), OtherDevices(report)),
       Notes(report));
 }
 
