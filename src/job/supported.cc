@@ -5,10 +5,8 @@ namespace memcrest {
 namespace {
 
 constexpr NotYet kNotYet[] = {
-    {"lora", [](const Job& j) { return j.lora.has_value(); },
-     "leave it out, or freeze the base model and train a module"},
-    {"quantize", [](const Job& j) { return j.quantize.has_value(); }, "leave it out"},
-    {"input_require_grads", [](const Job& j) { return j.input_require_grads; }, "leave it out"},
+    {"quantize.method", [](const Job& j) { return j.quantize && j.quantize->method != "bitsandbytes"; },
+     "use bitsandbytes"},
     {"parallel.engine", [](const Job& j) { return j.parallel.engine != Engine::kSingle; },
      "leave the message parallel out: the job is simulated on one device"},
     {"parallel", [](const Job& j) { return j.parallel.engine == Engine::kSingle && j.parallel.world() > 1; },

@@ -24,13 +24,17 @@ OptimizerOptions Merge(OptimizerOptions o, const Options& given) {
   o.centered = AsBool(Get(given, "centered"), o.centered);
   o.capturable = AsBool(Get(given, "capturable"), o.capturable);
   o.first_moment = AsDouble(Get(given, "beta1"), 0) != 0;
+  o.rank = std::max<int64_t>(1, static_cast<int64_t>(AsDouble(Get(given, "rank"), static_cast<double>(o.rank))));
   return o;
 }
 
-bool Trains(const Param& p, bool frozen, const Job& job) {
-  if (p.buffer || !IsDifferentiable(p.stored)) return false;
+// `frozen`: by the model's constructor.
+bool TrainsIn(const Param& p, bool frozen, const Job& job) {
+  if (p.buffer || p.format != StorageFormat::kPlain || !IsDifferentiable(p.stored)) return false;
   if (!job.freeze.empty() && MatchesAny(p.fqn, job.freeze, true)) return false;
-  return job.train.empty() ? !frozen : MatchesAny(p.fqn, job.train, true);
+  if (p.trains == Trains::kUnlessFrozen) return true;
+  if (job.train.empty()) return p.trains == Trains::kByJob && !frozen;
+  return MatchesAny(p.fqn, job.train, true);
 }
 
 // Does the parameter belong to one of the repeated blocks?
@@ -66,8 +70,8 @@ void Session::MakeParameters() {
   });
   for (const size_t i : order) {
     const Param& p = net.params[i];
-    const DType type = StoredType(p.stored, job_.precision);
-    const bool trains = Trains(p, frozen[i], job_);
+    const DType type = p.own_type ? p.stored : StoredType(p.stored, job_.precision);
+    const bool trains = TrainsIn(p, frozen[i], job_);
     Leaf* leaf = nullptr;
     if (trains) {
       leaves_.push_back(std::make_unique<Leaf>());
@@ -82,7 +86,7 @@ void Session::MakeParameters() {
     if (leaf != nullptr) leaf->value = values[i];
     names_.emplace_back(values[i].storage()->id, p.fqn);
     if (p.buffer) continue;
-    parameter_count_ += NumElements(p.dims);
+    if (p.format != StorageFormat::kQuantState) parameter_count_ += NumElements(p.dims);
     parameter_bytes_ += RoundUp(values[i].bytes(), kGranule);
   }
   for (size_t t = 0; t < net.tensors.size(); ++t) {
@@ -113,7 +117,8 @@ void Session::MakeInputs() {
 }
 
 void Session::StepOptimizer(const std::vector<OptimizedParam*>& params) {
-  OptimizerStep step{rt_, job_.optimizer_impl, options_, params};
+  // In backward every parameter has an optimizer of its own.
+  OptimizerStep step{rt_, job_.optimizer_impl, options_, params, job_.optimizer_in_backward ? nullptr : &shared_};
   optimizer_->step(step);
 }
 

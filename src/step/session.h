@@ -81,6 +81,7 @@ class Session {
   const OptimizerEntry* optimizer_ = nullptr;
   OptimizerOptions options_;
   std::vector<OptimizedParam> optimized_;
+  std::vector<Value> shared_;                   // optimizer state of no single parameter
   Forward forward_;
   int64_t parameter_count_ = 0, trainable_count_ = 0;
   Bytes parameter_bytes_ = 0;
