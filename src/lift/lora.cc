@@ -197,6 +197,15 @@ bool Named(const std::string& path, const std::vector<std::string>& names) {
   return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return PathEndsWith(path, name); });
 }
 
+void TellHead(Network& net) {
+  const ModuleId head = HeadOf(net);
+  if (head == kNone) return;
+  net.assumptions.push_back({"A0331",
+                             absl::StrCat("all-linear leaves the head ", net.modules[static_cast<size_t>(head)].path,
+                                          " without an adapter, as peft does for output embeddings"),
+                             0});
+}
+
 }  // namespace
 
 std::vector<ModuleId> LoraTargets(const Lora& lora, const Network& net) {
@@ -225,6 +234,7 @@ absl::Status InjectLora(const Lora& lora, bool autocast, Network& network) {
                             "--lora targets", "a target is the end of a module's path, or all-linear",
                             "see `memcrest inspect` for the module tree"});
   }
+  if (std::find(lora.targets.begin(), lora.targets.end(), kAllLinear) != lora.targets.end()) TellHead(network);
   for (Param& p : network.params) p.trains = Trains::kIfNamed;
   MEMCREST_RETURN_IF_ERROR(CopyModulesToSave(lora.modules_to_save, network));
   Injector(lora, autocast, network).Inject(targets);

@@ -15,6 +15,7 @@
 namespace memcrest {
 namespace {
 
+const std::string kHead = "head";
 constexpr int64_t kBlock = 64;         // weights to one absmax (quantize_4bit's default)
 constexpr int64_t kStatsBlock = 256;   // absmax values to one absmax of the second quantisation
 
@@ -40,13 +41,22 @@ class Quantizer {
   bool Skipped(ModuleId m, ModuleId head) const {
     const std::string& path = net_.modules[static_cast<size_t>(m)].path;
     return std::any_of(q_.skip.begin(), q_.skip.end(), [&](const std::string& name) {
-      return name == "head" ? m == head : PathEndsWith(path, name);
+      return name == kHead ? m == head : PathEndsWith(path, name);
     });
+  }
+
+  void TellHead(ModuleId head) {
+    if (head == kNone || std::find(q_.skip.begin(), q_.skip.end(), kHead) == q_.skip.end()) return;
+    net_.assumptions.push_back({"A0330",
+                                absl::StrCat("the head ", net_.modules[static_cast<size_t>(head)].path,
+                                             " is not quantised, as transformers leaves it; skip=NAME,... says what is"),
+                                0});
   }
 
   // The layers to replace, and for each parameter how many reads are theirs and how many are not.
   void CountReaders() {
     const ModuleId head = HeadOf(net_);
+    TellHead(head);
     others_.assign(net_.params.size(), 0);
     for (const Node& node : net_.nodes) {
       for (const TensorId t : node.in) {
