@@ -108,7 +108,7 @@ void BackwardEngine::RunNode(const Ref<TapeNode>& node) {
     r.op = "accumulate_grad";
     Value gradient = std::move(node->grads[0]);
     node->grads.clear();
-    Accumulate(*node->leaf, std::move(gradient));
+    Accumulate(*node->leaf, *node->out[0], std::move(gradient));
     if (rt_.grad_ready != nullptr && node->leaf->param != kNone) rt_.grad_ready(rt_.hook_owner, *node->leaf);
     return;
   }
@@ -197,12 +197,11 @@ void BackwardEngine::Add(Value& into, Value gradient) {
   into = rt_.Pointwise(operands);
 }
 
-void BackwardEngine::Accumulate(Leaf& leaf, Value gradient) {
+void BackwardEngine::Accumulate(Leaf& leaf, const Meta& want, Value gradient) {
   if (leaf.grad) {
     if (rt_.observer != nullptr) rt_.observer->Move(3 * gradient.bytes());
     return;  // += in place
   }
-  const Meta& want = leaf.value.meta();
   const bool contract = IsDense(want) ? gradient.strides() == want.strides || (IsContiguous(want) && IsContiguous(gradient)) : IsContiguous(gradient);
   if (contract && gradient.impl()->refs == 1) {
     leaf.grad = std::move(gradient);  // stolen

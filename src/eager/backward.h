@@ -31,7 +31,7 @@ class BackwardEngine {
   void HandOn(TapeNode& node, GradCall& grad);
   Value Validated(const TapeNode& node, size_t input, Value gradient);
   void Add(Value& into, Value gradient);        // two gradients of one tensor meet
-  void Accumulate(Leaf& leaf, Value gradient);  // .grad: stolen, copied or added to
+  void Accumulate(Leaf& leaf, const Meta& want, Value gradient);  // .grad: stolen, copied or added to
   void Push(Ref<TapeNode> node);
 
   struct Displaced {

@@ -185,6 +185,7 @@ void Eager::Record(OpCall& call, const Attrs& attrs, std::shared_ptr<const Attrs
         accumulate->leaf = impl->leaf;
         accumulate->seq = UINT64_MAX;  // runs as soon as it is ready
         accumulate->out.push_back(impl->meta);
+        if (impl->leaf->activation) accumulate->saved.push_back(call.in[i]);  // AccumulateGrad::variable
         impl->leaf->accumulate = accumulate;
       }
       node->next[i] = Edge{Ref<TapeNode>(impl->leaf->accumulate), 0};

@@ -187,6 +187,14 @@ Value Eager::MakeLeaf(Leaf* leaf, DimSpan sizes, DType dtype, Category category,
   return v;
 }
 
+void Eager::RequireGrad(Value& value) {
+  if (!grad_enabled_ || value.requires_grad()) return;
+  activation_leaves_.push_back(std::make_unique<Leaf>());
+  activation_leaves_.back()->activation = true;
+  value.impl()->leaf = activation_leaves_.back().get();
+  value.impl()->requires_grad = true;
+}
+
 Value Eager::MakeResident(DimSpan sizes, DType dtype, Category category) {
   const Dims strides = ContiguousStrides(sizes);
   return NewTensor(recorder_.Alloc(SpanBytes(sizes, strides, dtype), category), MakeMeta(sizes, strides, dtype), false);

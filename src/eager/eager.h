@@ -92,6 +92,10 @@ class Eager {
   bool grad_enabled() const { return grad_enabled_; }
   void set_grad_enabled(bool enabled) { grad_enabled_ = enabled; }
   Value MakeLeaf(Leaf* leaf, DimSpan sizes, DType dtype, Category category, bool requires_grad);
+  // tensor.requires_grad_(): a leaf whose `.grad` lives as long as the graph that refers to it.
+  void RequireGrad(Value& value);
+  // A type without a tensor: what Python holds as `x.dtype`.
+  Value TypeOnly(DType dtype) { return NewTensor(Ref<Storage>(), MakeMeta({}, {}, dtype), false); }
   // Values of inputs, labels, buffers, constants.
   Value MakeResident(DimSpan sizes, DType dtype, Category category);
   // Runs backward from a scalar loss. Calls `grad_ready(leaf)` after each accumulation.
@@ -168,6 +172,7 @@ class Eager {
   bool autocast_on_ = false, autocast_cache_ = true;
   DType autocast_ = DType::kFloat32;
   absl::flat_hash_map<const TensorImpl*, std::pair<Value, Value>> autocast_copies_;  // leaf -> (leaf, low precision copy)
+  std::vector<std::unique_ptr<Leaf>> activation_leaves_;  // of RequireGrad, one for each use
   std::vector<Ref<Storage>> workspaces_;
   absl::flat_hash_map<int, bool> cublas_handles_;  // thread * 65536 + stream
   Region* region_ = nullptr;

@@ -19,7 +19,10 @@ void Destroy(TapeNode* node) {
   while (!stack.empty()) {
     TapeNode* dying = stack.back();
     stack.pop_back();
-    if (dying->leaf != nullptr && dying->leaf->accumulate == dying) dying->leaf->accumulate = nullptr;
+    if (dying->leaf != nullptr && dying->leaf->accumulate == dying) {
+      dying->leaf->accumulate = nullptr;
+      if (dying->leaf->activation) dying->leaf->grad.reset();
+    }
     delete dying;  // dropping its edges may push more
   }
   pending = nullptr;

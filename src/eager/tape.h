@@ -24,6 +24,7 @@ struct Leaf {
   Value value;
   Value grad;                            // .grad
   TapeNode* accumulate = nullptr;        // not owned: alive as long as a graph refers to it
+  bool activation = false;               // made by requires_grad_() in the forward; owned, with .grad, by `accumulate`
 };
 
 struct Edge {

@@ -27,7 +27,11 @@ using ModuleId = int32_t;
 using CallId = int32_t;
 inline constexpr int32_t kNone = -1;
 
-enum class StorageFormat : uint8_t { kPlain, kNf4, kFp4, kInt8, kFp8 };
+// Packed weights: `stored` and `dims` are those of the packed tensor. kQuantState: what unpacks them (absmax, code).
+enum class StorageFormat : uint8_t { kPlain, kNf4, kFp4, kInt8, kFp8, kQuantState };
+// Who decides whether a parameter trains: the job's freeze and train; not unless `train` names it (the base below
+// adapters); always unless `freeze` names it (adapters).
+enum class Trains : uint8_t { kByJob, kIfNamed, kUnlessFrozen };
 
 // A parameter or buffer of the module, under the name PyTorch knows it by.
 struct Param {
@@ -40,6 +44,8 @@ struct Param {
   bool used = true;                  // reaches an output
   bool persistent = true;            // buffers: part of the state dict (told by inspect only)
   StorageFormat format = StorageFormat::kPlain;
+  Trains trains = Trains::kByJob;
+  bool own_type = false;             // stored as `stored` whatever the job's precision is
 };
 
 enum class Role : uint8_t { kActivation, kInput, kParam, kConstant };

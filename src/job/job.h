@@ -72,7 +72,7 @@ struct Quantize {
   std::string type = "nf4";  // nf4, fp4, int8
   bool double_quant = false;
   DType compute_dtype = DType::kBFloat16;
-  std::vector<std::string> skip;
+  std::vector<std::string> skip = {"head"};  // ends of module paths; "head": whose result the network returns
   bool prepare_kbit = false;  // the remaining half-precision parameters become fp32
 };
 

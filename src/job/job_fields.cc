@@ -2,6 +2,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "src/job/job_fields.h"
 
 namespace memcrest {
@@ -46,6 +48,20 @@ void ReadClip(FieldReader& reader, const Doc& doc, Job& job) {
   job.clip_grad->max_norm = norm;
 }
 
+// A flag may say "rank=8,dora" and "save=lm_head" where a file says dora: true and modules_to_save.
+void ReadLora(FieldReader& reader, const Doc& value, Job& job) {
+  Doc doc = value;
+  if (doc.kind == Doc::Kind::kString) {
+    std::vector<std::string> words = absl::StrSplit(doc.text, ',');
+    for (std::string& word : words) {
+      if (word == "dora" || word == "rslora") word += "=true";
+      if (absl::StartsWith(word, "save=")) word = absl::StrCat("modules_to_", word);
+    }
+    doc.text = absl::StrJoin(words, ",");
+  }
+  reader.Read(doc, job.lora);
+}
+
 constexpr Field<Job> kJob[] = {
     Member<&Job::bind>("bind", "sizes of symbolic dimensions; batch is per rank", "NAME=N,..."),
     Member<&Job::input>("input", "sizes of inputs", "NAME=DxDx.."),
@@ -81,7 +97,7 @@ constexpr Field<Job> kJob[] = {
     Member<&Job::untie>("untie", "parameters that share an initializer but are two", "PARAM,..."),
     Member<&Job::restore>("restore", "what an export lost and evidence brings back: batchnorm, dropout, or none",
                           "KIND,..."),
-    Member<&Job::lora>("lora", "low-rank adapters", "rank=N,targets=A+B,..."),
+    Field<Job>{"lora", ReadLora, "low-rank adapters", "rank=N,targets=A+B,dora,save=M,..."},
     Member<&Job::input_require_grads>("input_require_grads", "the embedding's output requires a gradient", "BOOL"),
     Member<&Job::quantize>("quantize", "a quantized base: nf4, fp4 or int8", "KIND|type=KIND,...", "quantize-base"),
     Member<&Job::attention>("attention", "auto, flash, efficient, cudnn or math", "KERNEL"),

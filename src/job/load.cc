@@ -2,7 +2,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/strip.h"
 #include "src/job/job_fields.h"
+#include "src/job/recipes.h"
 #include "src/job/validate.h"
 
 namespace memcrest {
@@ -36,6 +38,11 @@ bool ReadFlag(const std::string& name, const std::string& value, std::vector<Pro
   return false;
 }
 
+// A file, or "recipe:NAME".
+absl::StatusOr<Source> JobSource(absl::string_view name) {
+  return absl::ConsumePrefix(&name, "recipe:") ? RecipeNamed(name) : ReadSource(std::string(name));
+}
+
 }  // namespace
 
 const std::vector<JobFlag>& JobFlags() {
@@ -58,7 +65,7 @@ absl::StatusOr<Job> LoadJob(const std::string& job_file, const FlagValues& flags
   Job job;
   std::vector<Problem> problems;
   if (!job_file.empty()) {
-    MEMCREST_ASSIGN_OR_RETURN(const Source source, ReadSource(job_file));
+    MEMCREST_ASSIGN_OR_RETURN(const Source source, JobSource(job_file));
     MEMCREST_RETURN_IF_ERROR(ReadJob(source, job, problems));
   }
   for (const auto& [name, value] : flags) {

@@ -11,10 +11,6 @@ bool IsDataParallel(Engine e) {
 bool IsFsdp(Engine e) { return e == Engine::kFsdp1 || e == Engine::kFsdp2; }
 
 constexpr NotYet kNotYet[] = {
-    {"lora", [](const Job& j) { return j.lora.has_value(); },
-     "leave it out, or freeze the base model and train a module"},
-    {"quantize", [](const Job& j) { return j.quantize.has_value(); }, "leave it out"},
-    {"input_require_grads", [](const Job& j) { return j.input_require_grads; }, "leave it out"},
     {"evaluate", [](const Job& j) { return j.evaluate.has_value() && IsFsdp(j.parallel.engine); },
      "leave it out: a validation pass would gather the units as the forward does"},
     {"loss", [](const Job& j) {
@@ -33,6 +29,8 @@ constexpr NotYet kNotYet[] = {
        const Parallel& p = j.parallel;
        return IsDataParallel(p.engine) && (p.tensor > 1 || p.pipeline > 1 || p.context > 1 || p.expert > 1);
      }, "use data and replicate ranks only"},
+    {"quantize.method", [](const Job& j) { return j.quantize && j.quantize->method != "bitsandbytes"; },
+     "use bitsandbytes"},
     {"parallel", [](const Job& j) { return j.parallel.engine == Engine::kSingle && j.parallel.world() > 1; },
      "name an engine: ddp, zero1, fsdp1, fsdp2, deepspeed; or leave the message parallel out"},
 };

@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "src/base/problem.h"
 #include "src/job/allocator_conf.h"
+#include "src/lift/finetune.h"
 #include "src/lift/lift.h"
 #include "src/onnx/expand_control.h"
 #include "src/onnx/reader.h"
@@ -64,7 +65,7 @@ std::string KeyOf(const Job& job) {
   std::string key = absl::StrCat(job.device, "|", job.device_file, "|", absl::StrJoin(job.restore, ","), "|", absl::StrJoin(job.untie, ","));
   for (const auto& [pattern, p] : job.dropout) absl::StrAppend(&key, "|dropout ", pattern, "=", p);
   for (const auto& [from, to] : job.tie) absl::StrAppend(&key, "|tie ", from, "=", to);
-  return key;
+  return key + FineTuningKey(job);
 }
 
 }  // namespace
@@ -105,6 +106,7 @@ absl::StatusOr<std::unique_ptr<NetworkFile>> OpenNetwork(const std::string& path
     if (binding.symbols.count(name) == 0) file->trips.push_back(name);
   }
   MEMCREST_ASSIGN_OR_RETURN(file->network, Lift(file->model, LiftOptionsOf(job)));
+  MEMCREST_RETURN_IF_ERROR(PrepareFineTuning(job, file->network));
   return file;
 }
 

@@ -12,10 +12,12 @@ void RegisterAllEngines(EngineRegistry& registry);  // generated from src/step/C
 
 namespace {
 
-bool Trains(const Param& p, bool frozen, const Job& job) {
-  if (p.buffer || !IsDifferentiable(p.stored)) return false;
+bool TrainsIn(const Param& p, bool frozen, const Job& job) {
+  if (p.buffer || p.format != StorageFormat::kPlain || !IsDifferentiable(p.stored)) return false;
   if (!job.freeze.empty() && MatchesAny(p.fqn, job.freeze, true)) return false;
-  return job.train.empty() ? !frozen : MatchesAny(p.fqn, job.train, true);
+  if (p.trains == Trains::kUnlessFrozen) return true;
+  if (job.train.empty()) return p.trains == Trains::kByJob && !frozen;
+  return MatchesAny(p.fqn, job.train, true);
 }
 
 }  // namespace
@@ -34,7 +36,7 @@ std::vector<ParamId> TrainableParams(const Network& net, const Job& job) {
   const std::vector<bool> frozen = FrozenByConstructor(net);
   std::vector<ParamId> params;
   for (const ParamId id : RegistrationOrder(net)) {
-    if (Trains(net.params[static_cast<size_t>(id)], frozen[static_cast<size_t>(id)], job)) params.push_back(id);
+    if (TrainsIn(net.params[static_cast<size_t>(id)], frozen[static_cast<size_t>(id)], job)) params.push_back(id);
   }
   return params;
 }

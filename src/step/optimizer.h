@@ -19,6 +19,7 @@ struct OptimizerOptions {
   double momentum = 0, weight_decay = 0, eps = 1e-8;  // torch.optim
   bool nesterov = false, amsgrad = false, maximize = false, centered = false, capturable = false;
   bool first_moment = false;  // adafactor-transformers: beta1 is given
+  int64_t rank = 128;  // of projected gradients
 };
 
 // One trainable parameter with the state the optimizer keeps for it.
@@ -35,6 +36,7 @@ struct OptimizerStep {
   OptimizerImpl impl;
   const OptimizerOptions& options;
   std::vector<OptimizedParam*> params;
+  std::vector<Value>* shared = nullptr;  // state of no single parameter; null: each call has its own
 
   // A persistent state tensor like the parameter (or of its own size), tagged optimizer_state.
   Value State(const OptimizedParam& p, DType dtype = DType::kUndefined);

@@ -23,6 +23,7 @@ OptimizerOptions Merge(OptimizerOptions o, const Options& given) {
   o.centered = AsBool(Get(given, "centered"), o.centered);
   o.capturable = AsBool(Get(given, "capturable"), o.capturable);
   o.first_moment = AsDouble(Get(given, "beta1"), 0) != 0;
+  o.rank = std::max<int64_t>(1, static_cast<int64_t>(AsDouble(Get(given, "rank"), static_cast<double>(o.rank))));
   return o;
 }
 
@@ -60,7 +61,7 @@ void Session::MakeParameters() {
   for (const ParamId id : RegistrationOrder(net)) {
     const size_t i = static_cast<size_t>(id);
     const Param& p = net.params[i];
-    const DType type = StoredType(p.stored, job_.precision);
+    const DType type = p.own_type ? p.stored : StoredType(p.stored, job_.precision);
     Leaf* leaf = nullptr;
     if (trains[i]) {
       leaves_.push_back(std::make_unique<Leaf>());
@@ -71,7 +72,7 @@ void Session::MakeParameters() {
     values[i] = engine_->MakeParameter(id, leaf, type);
     if (leaf != nullptr) leaf->value = values[i];
     if (p.buffer) continue;
-    parameter_count_ += NumElements(p.dims);
+    if (p.format != StorageFormat::kQuantState) parameter_count_ += NumElements(p.dims);
     parameter_bytes_ += RoundUp((NumElements(p.dims) * BitsOf(type) + 7) / 8, kGranule);
   }
   for (size_t t = 0; t < net.tensors.size(); ++t) {
@@ -102,7 +103,8 @@ void Session::MakeInputs() {
 }
 
 void Session::StepOptimizer(const std::vector<OptimizedParam*>& params) {
-  OptimizerStep step{rt_, job_.optimizer_impl, options_, params};
+  // In backward every parameter has an optimizer of its own.
+  OptimizerStep step{rt_, job_.optimizer_impl, options_, params, job_.optimizer_in_backward ? nullptr : &shared_};
   optimizer_->step(step);
   if (rt_.observer != nullptr) ObserveStep(params);
 }

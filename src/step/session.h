@@ -89,6 +89,7 @@ class Session {
   OptimizerOptions options_;
   std::vector<OptimizedParam> optimized_;
   std::unique_ptr<ParallelEngine> engine_;
+  std::vector<Value> shared_;                   // optimizer state of no single parameter
   Forward forward_;
   int64_t parameter_count_ = 0, trainable_count_ = 0;
   Bytes parameter_bytes_ = 0;

@@ -77,7 +77,15 @@ INSTANTIATE_TEST_SUITE_P(
                     Row{"adagrad", OptimizerImpl::kForeach, 1, 2, "sum; roots and numerators"},
                     Row{"rprop", OptimizerImpl::kForeach, 2, 1.625, "prev and step sizes; signs, one mask, one masked gradient"},
                     Row{"adafactor-transformers", OptimizerImpl::kForLoop, 0, 1.5,
-                        "vectors; square and sum of one matrix while the update of the one before lives"}));
+                        "vectors; square and sum of one matrix while the update of the one before lives"},
+                    Row{"bnb-adamw8bit", OptimizerImpl::kForLoop, 0.5 + 2.0 / 256, 0, "two bytes, two absmax for 256"},
+                    Row{"bnb-adamw32bit", OptimizerImpl::kForLoop, 2, 0, "two float32 moments"},
+                    Row{"bnb-lion8bit", OptimizerImpl::kForLoop, 0.25 + 1.0 / 256, 0, "one byte, one absmax for 256"},
+                    Row{"bnb-paged-adamw8bit", OptimizerImpl::kForLoop, 2.0 / 256, 0, "moments in managed memory"},
+                    Row{"lion", OptimizerImpl::kForLoop, 1, 1, "clone and sum of one of two parameters"},
+                    Row{"adamw-schedulefree", OptimizerImpl::kForeach, 2, 1, "z and v; the list of square roots"},
+                    Row{"adamw-master", OptimizerImpl::kForeach, 2, 1, "float32 parameters are their own masters"},
+                    Row{"galore-adamw", OptimizerImpl::kForLoop, 0.75, 0.875, "projection and two moments of rank 128"}));
 
 }  // namespace
 }  // namespace memcrest
