@@ -36,20 +36,20 @@ Rates::Rates(const Device& device)
       sm_(device.sm()),
       multiprocessors_(static_cast<double>(std::max<int64_t>(1, device.multiprocessors))) {}
 
-double Rates::PeakFlops(Unit unit, DType dtype) const {
+double Rates::PeakFlops(ComputeUnit unit, DType dtype) const {
   double tflops = peak_.fp32;
   if (dtype == DType::kBFloat16) tflops = peak_.bf16 > 0 ? peak_.bf16 : peak_.fp32 / 2;
   if (dtype == DType::kFloat16) tflops = peak_.fp16 > 0 ? peak_.fp16 : peak_.fp32;
   if (dtype == DType::kFloat64) tflops = peak_.fp64 > 0 ? peak_.fp64 : peak_.fp32 / 32;
   // PyTorch's defaults: convolutions in float32 may use TF32, matrix products may not.
-  if (dtype == DType::kFloat32 && unit == Unit::kConvolution && peak_.tf32 > 0) tflops = peak_.tf32;
+  if (dtype == DType::kFloat32 && unit == ComputeUnit::kConvolution && peak_.tf32 > 0) tflops = peak_.tf32;
   return tflops * 1e12;
 }
 
 double Rates::Utilisation(const Work& w) const {
   const bool hopper = sm_ >= 90;
-  if (w.unit == Unit::kAttention) return hopper ? kAttentionShareHopper : kAttentionShare;
-  const double share = w.unit == Unit::kConvolution ? kConvolutionShare : hopper ? kProductShareHopper : kProductShare;
+  if (w.unit == ComputeUnit::kAttention) return hopper ? kAttentionShareHopper : kAttentionShare;
+  const double share = w.unit == ComputeUnit::kConvolution ? kConvolutionShare : hopper ? kProductShareHopper : kProductShare;
   if (w.rows <= 0 || w.columns <= 0 || w.depth <= 0) return share / 2;
   const double rows = static_cast<double>(w.rows), columns = static_cast<double>(w.columns), batch = static_cast<double>(w.batch);
   const double tiles = batch * std::ceil(rows / kTile) * std::ceil(columns / kTile);

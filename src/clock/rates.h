@@ -19,7 +19,7 @@ class Rates {
   double IssueSeconds(bool backward) const;
 
  private:
-  double PeakFlops(Unit unit, DType dtype) const;
+  double PeakFlops(ComputeUnit unit, DType dtype) const;
   double Utilisation(const Work& work) const;
 
   PeakTflops peak_;

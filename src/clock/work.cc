@@ -39,7 +39,7 @@ struct Shapes {
 // One matrix product [rows, depth] x [depth, columns], batch times.
 void Product(const Shapes& s, size_t left, Work& w) {
   const Meta& a = *s.in[left];
-  w.unit = Unit::kProduct;
+  w.unit = ComputeUnit::kProduct;
   w.depth = a.sizes.empty() ? 1 : a.sizes.back();
   w.columns = s.out->sizes.empty() ? 1 : s.out->sizes.back();
   const bool batched = s.out->sizes.size() == 3 && absl::string_view(s.op.name) != "linear_folded";
@@ -54,7 +54,7 @@ void Convolution(const Shapes& s, Work& w) {
   const Meta& wide = transposed ? x : *s.out;  // each of its elements takes one filter's worth of products
   const int64_t filters = std::max<int64_t>(1, k.sizes[0]);
   const int64_t channels = transposed ? k.sizes[1] : filters;
-  w.unit = Unit::kConvolution;
+  w.unit = ComputeUnit::kConvolution;
   w.depth = k.elements / filters;
   w.columns = channels;
   w.rows = s.out->elements / std::max<int64_t>(1, channels);
@@ -64,7 +64,7 @@ void Convolution(const Shapes& s, Work& w) {
 void Attention(const Shapes& s, Work& w) {
   const Meta &q = *s.in[0], &k = *s.in[1], &v = *s.in[2];
   if (q.sizes.size() != 4 || k.sizes.size() != 4) return;
-  w.unit = Unit::kAttention;
+  w.unit = ComputeUnit::kAttention;
   const double pairs = Count(q.sizes[0]) * Count(q.sizes[1]) * Count(q.sizes[2]) * Count(k.sizes[2]);
   w.flops = 2 * pairs * Count(q.sizes[3] + v.sizes[3]) * (s.attrs.Bool(Key::kCausal) ? 0.5 : 1.0);
 }
@@ -76,7 +76,7 @@ void Recurrent(const Shapes& s, Work& w) {  // every weight is used once for eac
   }
   const Meta& x = *s.in[0];
   const int64_t steps = x.elements / std::max<int64_t>(1, x.sizes.empty() ? 1 : x.sizes.back());
-  w.unit = Unit::kProduct;
+  w.unit = ComputeUnit::kProduct;
   w.flops = 2 * weights * Count(steps);
 }
 

@@ -12,10 +12,10 @@
 
 namespace memcrest {
 
-enum class Unit : uint8_t { kMemory, kProduct, kConvolution, kAttention };
+enum class ComputeUnit : uint8_t { kMemory, kProduct, kConvolution, kAttention };
 
 struct Work {
-  Unit unit = Unit::kMemory;
+  ComputeUnit unit = ComputeUnit::kMemory;
   DType dtype = DType::kFloat32;  // of the operands
   double flops = 0;               // multiply and add are two
   double bytes = 0;               // read and written

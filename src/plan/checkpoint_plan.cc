@@ -19,7 +19,7 @@ constexpr int kRefinements = 6;
 constexpr double kCloseEnough = 0.004;    // of the budget left unused
 
 // Least recomputation first; equal ones by memory.
-bool Cheaper(const Evaluation& a, const Evaluation& b) {
+bool Cheaper(const PlanResult& a, const PlanResult& b) {
   if (a.seconds.recompute != b.seconds.recompute) return a.seconds.recompute < b.seconds.recompute;
   return a.reserved < b.reserved;
 }
@@ -187,7 +187,7 @@ class Planner {
   const std::pair<const Key, Plan>* Best(Bytes budget) const {
     const std::pair<const Key, Plan>* best = nullptr;
     for (const auto& known : known_) {
-      const Evaluation& e = known.second.result;
+      const PlanResult& e = known.second.result;
       if (e.reserved > budget) continue;
       if (best == nullptr || Cheaper(e, best->second.result)) best = &known;
     }
@@ -212,7 +212,7 @@ class Planner {
       break;
     }
     report.complete = complete_;
-    const Evaluation& e = report.floor.result;
+    const PlanResult& e = report.floor.result;
     report.floor_reason = absl::StrCat(e.phase, e.module.empty() ? "" : absl::StrCat(" of ", e.module), " (", e.op, ")");
   }
 

@@ -26,13 +26,13 @@ struct PlanOptions {
 struct Plan {
   std::vector<std::string> modules;  // paths, in network order; empty: no checkpointing
   SavePolicy policy;                 // what the regions keep
-  Evaluation result;                 // simulated
+  PlanResult result;                 // simulated
   double slowdown = 0;               // step seconds over those without checkpointing, less one
   std::string name;                  // "none", "all blocks" ...; "" for a plan of the search's own
 };
 
 // A change of the job, other than checkpointing, with its simulated effect on top of the plan.
-struct Remedy {
+struct Relief {
   std::string flag;  // "--optimizer-impl fused"
   std::string what;
   Bytes reserved = 0;
@@ -48,7 +48,7 @@ struct PlanReport {
   Plan floor;                  // the least reserved bytes found
   std::string floor_reason;    // what stands at its peak
   std::vector<Plan> curve;     // peak against seconds, none dominated; cheapest first
-  std::vector<Remedy> remedies;  // where the floor is above the budget, or the peak is not of activations
+  std::vector<Relief> remedies;  // where the floor is above the budget, or the peak is not of activations
   bool batch_norms = false;    // the plan recomputes batch norms: their statistics move twice a step
 };
 

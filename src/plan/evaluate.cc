@@ -17,6 +17,7 @@ class Run {
   Run(const NetworkFile& file, const BoundJob& bound, const Job& job, const std::vector<bool>& regions, bool events)
       : session_(bound.program, job, KernelDeviceOf(file.device, job), regions), clock_(file.device, session_.rt().recorder()) {
     session_.rt().reduction_scratch = &SumScratch;
+    session_.SetPrograms(bound.Evaluation(), bound.Teacher());
     session_.rt().observer = &clock_;
     session_.rt().recorder().keep_events = events;
     session_.Run();
@@ -84,22 +85,22 @@ Job PlanEvaluator::With(const SavePolicy& policy) const {
   return job;
 }
 
-Evaluation PlanEvaluator::Quick(const std::vector<bool>& regions, const SavePolicy& policy) const {
+PlanResult PlanEvaluator::Quick(const std::vector<bool>& regions, const SavePolicy& policy) const {
   Job job = With(policy);
   job.steps = std::min<int64_t>(job.steps, kSteadyAfter);
   Run run(file_, bound_, job, regions, false);
-  Evaluation e;
+  PlanResult e;
   for (const Phase p : {Phase::kForward, Phase::kBackward, Phase::kOptimizer}) e.live = std::max(e.live, run.recorder().peak(p));
   e.seconds = run.clock().seconds();
   return e;
 }
 
-Evaluation PlanEvaluator::Full(const std::vector<bool>& regions, const SavePolicy& policy) const {
+PlanResult PlanEvaluator::Full(const std::vector<bool>& regions, const SavePolicy& policy) const {
   const Job job = With(policy);
   Run run(file_, bound_, job, regions, true);
   const Trace& trace = run.recorder().trace;
   const Account account = AccountFor(trace, AllocatorOptionsOf(job, file_.device));
-  Evaluation e;
+  PlanResult e;
   e.live = account.peak.tensor;
   e.allocated = account.peak.allocated;
   e.reserved = account.reserved;

@@ -13,7 +13,7 @@
 
 namespace memcrest {
 
-struct Evaluation {
+struct PlanResult {
   Bytes live = 0;         // peak of what a dispatcher counts
   Bytes allocated = 0, reserved = 0;  // of the allocator; 0 from Quick
   StepSeconds seconds;
@@ -35,9 +35,9 @@ class PlanEvaluator {
   PlanEvaluator(const NetworkFile& file, const BoundJob& bound, const Job& job) : file_(file), bound_(bound), job_(job) {}
 
   // Live tensors and seconds alone: two steps, no trace.
-  Evaluation Quick(const std::vector<bool>& regions, const SavePolicy& policy = {}) const;
+  PlanResult Quick(const std::vector<bool>& regions, const SavePolicy& policy = {}) const;
   // With the allocator, from the first step on, as Simulate does it.
-  Evaluation Full(const std::vector<bool>& regions, const SavePolicy& policy = {}) const;
+  PlanResult Full(const std::vector<bool>& regions, const SavePolicy& policy = {}) const;
   StepProfile Profile(const std::vector<bool>& regions) const;
 
   const Network& network() const { return file_.network; }

@@ -146,7 +146,7 @@ std::string PlanText(const PlanReport& r) {
   if (!r.complete) absl::StrAppend(&text, "\nthe time limit ended the search: the best plan so far is shown\n");
   if (!r.remedies.empty()) absl::StrAppend(&text, "\nwhat would help, with this plan\n");
   TextTable table("rrl");
-  for (const Remedy& m : r.remedies) {
+  for (const Relief& m : r.remedies) {
     table.Row({HumanBytes(m.reserved), absl::StrFormat("%.4g s", m.step_seconds), absl::StrCat(m.flag, ": ", m.what)});
   }
   return text + table.Text();
@@ -226,7 +226,7 @@ std::string PlanReportJson(const PlanReport& r) {
   }
   w.Close();
   w.Open('[', "remedies");
-  for (const Remedy& m : r.remedies) {
+  for (const Relief& m : r.remedies) {
     w.Open('{', "", true);
     w.Text("flag", m.flag);
     w.Text("what", m.what);

@@ -61,8 +61,8 @@ bool Runs(const Job& job) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<Remedy>> FindRemedies(const NetworkFile& file, const Job& job, const Plan& plan) {
-  std::vector<Remedy> remedies;
+absl::StatusOr<std::vector<Relief>> FindRemedies(const NetworkFile& file, const Job& job, const Plan& plan) {
+  std::vector<Relief> remedies;
   Checkpoint checkpoint;
   checkpoint.modules = plan.modules;
   MEMCREST_ASSIGN_OR_RETURN(const std::vector<bool> regions, CheckpointedCalls(file.network, checkpoint));
@@ -70,10 +70,10 @@ absl::StatusOr<std::vector<Remedy>> FindRemedies(const NetworkFile& file, const 
     if (!Runs(change.job)) continue;
     absl::StatusOr<std::unique_ptr<BoundJob>> bound = BindJob(file, change.job);
     if (!bound.ok()) continue;  // a batch that the network does not take
-    const Evaluation e = PlanEvaluator(file, **bound, change.job).Full(regions, plan.policy);
+    const PlanResult e = PlanEvaluator(file, **bound, change.job).Full(regions, plan.policy);
     if (e.reserved < plan.result.reserved) remedies.push_back({change.flag, change.what, e.reserved, e.seconds.step});
   }
-  std::stable_sort(remedies.begin(), remedies.end(), [](const Remedy& a, const Remedy& b) { return a.reserved < b.reserved; });
+  std::stable_sort(remedies.begin(), remedies.end(), [](const Relief& a, const Relief& b) { return a.reserved < b.reserved; });
   return remedies;
 }
 

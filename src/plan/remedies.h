@@ -11,7 +11,7 @@
 
 namespace memcrest {
 
-absl::StatusOr<std::vector<Remedy>> FindRemedies(const NetworkFile& file, const Job& job, const Plan& plan);
+absl::StatusOr<std::vector<Relief>> FindRemedies(const NetworkFile& file, const Job& job, const Plan& plan);
 
 }  // namespace memcrest
 

@@ -114,6 +114,7 @@ void Timeline(JsonWriter& w, const DeviceReport& d) {
 }
 
 void Seconds(JsonWriter& w, const TimeReport& t) {
+  if (t.step <= 0) return;  // not estimated
   w.Open('{', "seconds", true);
   w.Text("kind", "estimate");
   w.Seconds("forward", t.forward);

@@ -8,7 +8,7 @@ namespace {
 
 Work Product(int64_t rows, int64_t columns, int64_t depth, DType dtype) {
   Work w;
-  w.unit = Unit::kProduct;
+  w.unit = ComputeUnit::kProduct;
   w.dtype = dtype;
   w.rows = rows;
   w.columns = columns;

@@ -35,7 +35,7 @@ TEST(Convolution, ChannelsLastInputCopiesTheWeightInsideEachKernel) {
   EXPECT_EQ(
       h.Trace("convolution", {h.Permuted({4, 16, 32, 32}, {0, 2, 3, 1}), h.Leaf({32, 16, 3, 3}), h.Leaf({32})}, Same()),
       "+524288 convolution\n~18432 convolution\nbackward\n+524288 ones_like\n-524288 ones_like\n"
-      "+18432 convolution\n~65540 convolution\n+128 convolution\n-524288 convolution\n+18432 clone\n"
+      "+18432 convolution\n+128 convolution\n~65540 convolution\n-524288 convolution\n+18432 clone\n"
       "-18432 clone\n-18432 accumulate_grad\n-128 accumulate_grad\n");
 }
 

@@ -131,7 +131,7 @@ TEST_P(SmallNetworks, ThePlanIsAsGoodAsTheBestOfAllChoices) {
   const CandidateSet set = FindCandidates(evaluator);
   ASSERT_GT(set.items.size(), 2u);
   ASSERT_LE(set.items.size(), 14u);
-  std::vector<Evaluation> all;
+  std::vector<PlanResult> all;
   Bytes low = 0, high = 0;
   for (const Choice& choice : AllChoices(set, 1 << 15)) {
     all.push_back(evaluator.Full(RegionsOf(file->network, set, choice)));
@@ -146,7 +146,7 @@ TEST_P(SmallNetworks, ThePlanIsAsGoodAsTheBestOfAllChoices) {
     const absl::StatusOr<PlanReport> report = FindPlan(*file, job, options);
     ASSERT_TRUE(report.ok()) << report.status();
     double best = -1;
-    for (const Evaluation& e : all) {
+    for (const PlanResult& e : all) {
       if (e.reserved <= options.budget && (best < 0 || e.seconds.recompute < best)) best = e.seconds.recompute;
     }
     if (best < 0) {

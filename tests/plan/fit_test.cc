@@ -18,7 +18,7 @@ struct Made {
     o.ideal_reserved = o.allocated = fixed + slope * n;
     o.reserved = o.process = o.ideal_reserved + bump * (n % period);
     o.fits = o.reserved <= budget;
-    if (!o.fits) o.breaks = BreakReport{"backward", "mm", "model.fc", "", slope, o.ideal_reserved, 0, 0, {}};
+    if (!o.fits) o.breaks = BreakReport{"backward", "mm", "model.fc", "output of mm", slope, o.ideal_reserved, 0, 0, {}};
     return o;
   }
 };
