@@ -217,10 +217,10 @@ std::optional<OutOfMemory> FindOutOfMemory(const Trace& trace, const AllocatorOp
   return std::nullopt;
 }
 
-std::vector<Remedy> TryRemedies(const Trace& trace, const AllocatorOptions& options) {
+std::vector<AllocatorRemedy> TryRemedies(const Trace& trace, const AllocatorOptions& options) {
   AllocatorOptions ideal = options, expandable = options, unsplit = options;
   ideal.ideal = true;
-  std::vector<Remedy> remedies = {{"ideal", !FindOutOfMemory(trace, ideal).has_value()}};
+  std::vector<AllocatorRemedy> remedies = {{"ideal", !FindOutOfMemory(trace, ideal).has_value()}};
   if (!remedies[0].runs) return remedies;  // live tensors alone are too much
   expandable.conf.expandable_segments = true;
   unsplit.conf.max_split_size = Bytes{128} << 20;

@@ -83,12 +83,12 @@ Account AccountFor(const Trace& trace, const AllocatorOptions& allocator);
 // Where the job breaks under these options; nullopt: it runs.
 std::optional<OutOfMemory> FindOutOfMemory(const Trace& trace, const AllocatorOptions& allocator);
 
-struct Remedy {
+struct AllocatorRemedy {
   std::string setting;  // "expandable_segments:True"
   bool runs = false;    // with it the job does not break
 };
 // Settings of the allocator that might help where it breaks, each tried. `ideal` last: without it nothing can.
-std::vector<Remedy> TryRemedies(const Trace& trace, const AllocatorOptions& allocator);
+std::vector<AllocatorRemedy> TryRemedies(const Trace& trace, const AllocatorOptions& allocator);
 
 const char* NameOf(Category category);
 const char* NameOf(Phase phase);

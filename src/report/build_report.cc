@@ -90,7 +90,7 @@ void FillBreak(const ReportSource& s, const AllocatorOptions& allocator, DeviceR
   const Event& e = s.trace.events[oom.event];
   BreakReport b{NameOf(e.phase), OpName(e), ModuleOf(s, e), StorageName(s, e.storage, e.category, e), oom.requested, oom.allocated,
                 oom.reserved, oom.largest_free, {}};
-  for (const Remedy& r : TryRemedies(s.trace, allocator)) {
+  for (const AllocatorRemedy& r : TryRemedies(s.trace, allocator)) {
     if (r.runs && r.setting != "ideal") b.helps.push_back(r.setting);
   }
   d.breaks = std::move(b);

@@ -49,7 +49,7 @@ TEST(Account, OutOfMemoryIsAResult) {
   EXPECT_EQ(account.breaks->event, 2u);
   EXPECT_EQ(account.breaks->requested, 50 * kMiB);
   EXPECT_EQ(account.reserved, 90 * kMiB);  // the figures are those of a run without limit
-  const std::vector<Remedy> remedies = TryRemedies(Fragmenting(), options);
+  const std::vector<AllocatorRemedy> remedies = TryRemedies(Fragmenting(), options);
   ASSERT_EQ(remedies.size(), 1u);  // 50 MiB alone are too much: no setting is worth trying
   EXPECT_FALSE(remedies[0].runs);
 }
@@ -66,7 +66,7 @@ TEST(Account, ExpandableSegmentsAreFoundToHelp) {
   const Account account = AccountFor(trace, options);
   ASSERT_TRUE(account.breaks.has_value());
   EXPECT_EQ(account.breaks->largest_free, 9 * kMiB);  // between its segment's start and a live block
-  const std::vector<Remedy> remedies = TryRemedies(trace, options);
+  const std::vector<AllocatorRemedy> remedies = TryRemedies(trace, options);
   ASSERT_EQ(remedies.size(), 3u);
   EXPECT_EQ(remedies[0].setting, "expandable_segments:True");
   EXPECT_TRUE(remedies[0].runs);
