@@ -145,7 +145,7 @@ std::string PlanText(const PlanReport& r) {
   }
   if (!r.complete) absl::StrAppend(&text, "\nthe time limit ended the search: the best plan so far is shown\n");
   if (!r.remedies.empty()) absl::StrAppend(&text, "\nwhat would help, with this plan\n");
-  TextTable table("rrl");
+  TextTable table("rrl", 2, kListWidth);  // flags must not be cut
   for (const Relief& m : r.remedies) {
     table.Row({HumanBytes(m.reserved), absl::StrFormat("%.4g s", m.step_seconds), absl::StrCat(m.flag, ": ", m.what)});
   }

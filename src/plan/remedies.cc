@@ -42,6 +42,11 @@ std::vector<Change> Changes(const Job& job) {
   if (job.outputs == Outputs::kKeep) {
     add("--outputs drop", "the output of the step before is not kept").outputs = Outputs::kDrop;
   }
+  if (job.loss == Loss::kCausalLm || job.loss == Loss::kCrossEntropy) {  // networks without a head of their own refuse it
+    Job& chunked = add("--loss chunked-cross-entropy --loss-options chunks=8,checkpoint=true", "logits are made and used in parts");
+    chunked.loss = Loss::kChunkedCrossEntropy;
+    chunked.loss_options = {{"chunks", int64_t{8}}, {"checkpoint", true}};
+  }
   if (Batch(job) >= 2) {
     changes.push_back(SmallerBatch(job));
     Change accumulated = SmallerBatch(job);

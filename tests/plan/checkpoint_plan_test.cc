@@ -117,6 +117,7 @@ Job SmallJob() {
   job.loss = Loss::kMean;
   job.optimizer = "sgd";
   job.device = "a100-40gb";
+  job.steps = 2;
   return job;
 }
 
@@ -139,7 +140,7 @@ TEST_P(SmallNetworks, ThePlanIsAsGoodAsTheBestOfAllChoices) {
     high = std::max(high, all[0].reserved);
   }
   ASSERT_LT(low, high);
-  for (const int percent : {-2, 0, 40, 80}) {
+  for (const int percent : {0, 50}) {
     PlanOptions options;
     options.budget = low + (high - low) * percent / 100;
     options.curve_points = 3;
