@@ -4,9 +4,9 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/match.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "src/job/pattern.h"
+#include "src/ops/reduce_scratch.h"
 #include "src/step/heads.h"
 #include "src/step/loss.h"
 #include "src/step/regions.h"
@@ -27,12 +27,19 @@ OptimizerOptions Merge(OptimizerOptions o, const Options& given) {
   return o;
 }
 
-// Does the parameter belong to one of the repeated blocks?
-bool InBlock(const Network& net, const std::vector<ModuleId>& blocks, ParamId param) {
-  const std::string& fqn = net.params[static_cast<size_t>(param)].fqn;
-  return std::any_of(blocks.begin(), blocks.end(), [&](ModuleId m) {
-    return absl::StartsWith(fqn, absl::StrCat(net.modules[static_cast<size_t>(m)].path, "."));
-  });
+// Paths of the repeated blocks; they refer to the network.
+absl::flat_hash_set<absl::string_view> BlockPaths(const Network& net) {
+  absl::flat_hash_set<absl::string_view> paths;
+  for (const ModuleId m : RepeatedBlocks(net)) paths.insert(net.modules[static_cast<size_t>(m)].path);
+  return paths;
+}
+
+// Does the parameter belong to one of the blocks?
+bool InBlock(absl::string_view fqn, const absl::flat_hash_set<absl::string_view>& blocks) {
+  for (size_t dot = fqn.find('.'); dot != absl::string_view::npos; dot = fqn.find('.', dot + 1)) {
+    if (blocks.contains(fqn.substr(0, dot))) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -42,6 +49,7 @@ Session::Session(const Program& program, const Job& job, const KernelDevice& dev
     : program_(program), job_(job), rt_(device, Ops()), resident_(program.network->tensors.size()),
       engine_(MakeEngine({rt_, program, job, rank, leaves_, names_, resident_})),
       forward_(rt_, program, job, std::move(region_calls), resident_, engine_.get()) {
+  rt_.reduction_scratch = &SumScratch;
   rt_.hook_owner = this;
   rt_.grad_ready = &Session::OnGradReady;
   rt_.recompute = &Session::OnRecompute;
@@ -132,11 +140,11 @@ void Session::MakeOptimizer() {
   options_ = Merge(optimizer_->defaults, job_.optimizer_options);
   const std::vector<Leaf*> leaves = engine_->Optimized();
   optimized_.resize(leaves.size());
-  const std::vector<ModuleId> blocks = RepeatedBlocks(*program_.network);
+  const absl::flat_hash_set<absl::string_view> blocks = BlockPaths(*program_.network);
   std::vector<OptimizedParam*> all;
   for (size_t i = 0; i < leaves.size(); ++i) {
     optimized_[i].leaf = leaves[i];
-    optimized_[i].in_block = InBlock(*program_.network, blocks, leaves[i]->param);
+    optimized_[i].in_block = InBlock(program_.network->params[static_cast<size_t>(leaves[i]->param)].fqn, blocks);
     all.push_back(&optimized_[i]);
   }
   engine_->Constructed(optimized_);
