@@ -6,7 +6,6 @@
 #include "bench/synthetic_model.h"
 #include "src/lift/lift.h"
 #include "src/onnx/reader.h"
-#include "src/ops/reduce_scratch.h"
 #include "src/plan/simulate.h"
 #include "src/shape/shapes.h"
 #include "src/step/program.h"
@@ -30,7 +29,6 @@ void Steps(benchmark::State& state) {
   const Program program = MakeProgram(*network, *shapes, job);
   for ([[maybe_unused]] auto _ : state) {
     Session session(program, job, KernelDevice(), {});
-    session.rt().reduction_scratch = &SumScratch;
     session.Run();
     benchmark::DoNotOptimize(session.rt().recorder().trace.events.size());
   }

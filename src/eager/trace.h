@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/base/bytes.h"
@@ -28,6 +29,8 @@ enum class Pass : uint8_t { kForward, kBackward, kRecompute };
 
 using StorageId = int32_t;
 using StreamId = int16_t;
+// Storages that exist before the first step, by what a user calls them: (storage, "model.fc.weight").
+using StorageNames = std::vector<std::pair<StorageId, std::string>>;
 
 struct Event {
   enum class Kind : uint8_t { kAlloc, kFree, kRetag, kUseOn, kRecord, kWait, kOp, kCallIn, kCallOut, kCollective, kMark };

@@ -161,6 +161,8 @@ DType ParameterType(Precision precision);
 DType ComputeType(Precision precision);
 // What the parameters are that autograd sees: an engine may store them wider than it computes in.
 DType ModelType(const Job& job);
+// What the job binds the symbol `name` to.
+int64_t BoundSize(const Job& job, const std::string& name, int64_t otherwise);
 
 }  // namespace memcrest
 

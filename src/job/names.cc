@@ -73,4 +73,9 @@ DType ModelType(const Job& job) {
   return ParameterType(job.precision);
 }
 
+int64_t BoundSize(const Job& job, const std::string& name, int64_t otherwise) {
+  const auto found = job.bind.find(name);
+  return found == job.bind.end() ? otherwise : found->second;
+}
+
 }  // namespace memcrest

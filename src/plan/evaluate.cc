@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "src/memory/account.h"
-#include "src/ops/reduce_scratch.h"
+#include "src/report/report_source.h"
 #include "src/step/session.h"
 
 namespace memcrest {
@@ -15,18 +15,16 @@ constexpr int16_t kSteadyAfter = 2;  // optimizer state and values of the step b
 class Run {
  public:
   Run(const NetworkFile& file, const BoundJob& bound, const Job& job, const std::vector<bool>& regions, bool events)
-      : session_(bound.program, job, KernelDeviceOf(file.device, job), regions), clock_(file.device, session_.rt().recorder()) {
-    session_.rt().reduction_scratch = &SumScratch;
-    session_.SetPrograms(bound.Evaluation(), bound.Teacher());
-    session_.rt().observer = &clock_;
-    session_.rt().recorder().keep_events = events;
-    session_.Run();
+      : session_(SessionOf(bound, job, file.device, regions)), clock_(file.device, recorder()) {
+    session_->rt().observer = &clock_;
+    recorder().keep_events = events;
+    session_->Run();
   }
-  Recorder& recorder() { return session_.rt().recorder(); }
+  Recorder& recorder() { return session_->rt().recorder(); }
   const Clock& clock() const { return clock_; }
 
  private:
-  Session session_;
+  std::unique_ptr<Session> session_;
   Clock clock_;
 };
 
@@ -107,7 +105,7 @@ PlanResult PlanEvaluator::Full(const std::vector<bool>& regions, const SavePolic
   e.seconds = run.clock().seconds();
   const Event& peak = trace.events[account.peak_event];
   e.phase = NameOf(peak.phase);
-  e.op = peak.op;
+  e.op = OpName(peak);
   if (peak.call != kNone && peak.node != kNone) e.module = ModulePath(file_.network, peak.call);
   return e;
 }

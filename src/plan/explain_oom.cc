@@ -26,9 +26,9 @@ bool Set(bool applies, const std::function<void()>& change) {
 }
 
 bool HalveBatch(Job& job) {
-  const auto batch = job.bind.find("batch");
-  if (batch == job.bind.end() || batch->second < 2 || batch->second % 2 != 0) return false;
-  batch->second /= 2;
+  const int64_t batch = BoundSize(job, "batch", 0);
+  if (batch < 2 || batch % 2 != 0) return false;
+  job.bind["batch"] = batch / 2;
   job.accumulate *= 2;
   return true;
 }
@@ -61,17 +61,22 @@ std::vector<Candidate> Candidates() {
   };
 }
 
+absl::StatusOr<Report> SimulateOn(PreparedModel& model, const Job& job) {
+  MEMCREST_ASSIGN_OR_RETURN(const std::shared_ptr<const NetworkFile> file, model.For(job));
+  return Simulate(*file, job);
+}
+
 bool Fits(const DeviceReport& d, Bytes available) {
   return d.process <= available || (d.fits && available >= d.capacity);
 }
 
 // Those that save at least a hundredth of `before`.
-std::vector<OomRemedy> Remedies(const std::string& model, const Job& job, Bytes before, Bytes available) {
+std::vector<OomRemedy> Remedies(PreparedModel& model, const Job& job, Bytes before, Bytes available) {
   std::vector<OomRemedy> remedies;
   for (const Candidate& candidate : Candidates()) {
     Job changed = job;
     if (!candidate.apply(changed)) continue;
-    const absl::StatusOr<Report> report = Simulate(model, changed);
+    const absl::StatusOr<Report> report = SimulateOn(model, changed);
     if (!report.ok()) continue;  // not for this network or optimizer
     const DeviceReport& d = report->devices[0];
     if (d.process > before - before / 100 && !Fits(d, available)) continue;
@@ -168,9 +173,10 @@ std::optional<std::string> DeviceOfMessage(const OomMessage& message, const std:
   return best;
 }
 
-absl::StatusOr<OomExplanation> ExplainOom(const OomMessage& m, const std::string& model, const Job& job) {
+absl::StatusOr<OomExplanation> ExplainOom(const OomMessage& m, const std::string& path, const Job& job) {
   OomExplanation e;
-  MEMCREST_ASSIGN_OR_RETURN(e.report, Simulate(model, job));
+  PreparedModel model(path);
+  MEMCREST_ASSIGN_OR_RETURN(e.report, SimulateOn(model, job));
   const DeviceReport& d = e.report.devices[0];
   const Bytes capacity = m.capacity.has_value() ? m.capacity->bytes : d.capacity;
   e.available = capacity - m.OtherProcesses();

@@ -3,8 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/ops/reduce_scratch.h"
-#include "src/report/report_source.h"
+#include "src/report/build_report.h"
 #include "src/step/regions.h"
 #include "src/step/session.h"
 
@@ -18,7 +17,7 @@ void FillPeak(const ReportSource& s, Outcome& o) {
   o.reserved = s.account.reserved;
   o.ideal_reserved = s.account.ideal_reserved;
   o.phase = NameOf(peak.phase);
-  o.op = peak.op;
+  o.op = OpName(peak);
   o.module = ModuleOf(s, peak);
 }
 
@@ -39,22 +38,18 @@ void FillBreak(const ReportSource& s, AllocatorOptions allocator, Outcome& o) {
     o.process -= o.reserved - o.budget;
     return;
   }
-  const Event& e = s.trace.events[oom->event];
-  o.breaks = BreakReport{NameOf(e.phase), e.op, ModuleOf(s, e), StorageName(s, e.storage, e.category, e), oom->requested, oom->allocated,
-                         oom->reserved, oom->largest_free, {}};
+  o.breaks = BreakOf(s, *oom);
 }
 
 Outcome OutcomeOfRank(const NetworkFile& file, const BoundJob& bound, const Job& job, double headroom,
                       const std::vector<bool>& regions, int64_t rank) {
-  Session session(bound.program, job, KernelDeviceOf(file.device, job), regions, rank);
-  session.SetPrograms(bound.Evaluation(), bound.Teacher());
-  session.rt().reduction_scratch = &SumScratch;
-  session.Run();
-  const Trace& trace = session.rt().recorder().trace;
+  const std::unique_ptr<Session> session = SessionOf(bound, job, file.device, regions, rank);
+  session->Run();
+  const Trace& trace = session->rt().recorder().trace;
   const AllocatorOptions allocator = AllocatorOptionsOf(job, file.device);
   const Account account = AccountFor(trace, allocator);
   const std::vector<MemoryPart> parts = ProcessParts(file.device, job, trace);
-  const ReportSource source{file.network, trace, account, file.device, session.names(), nullptr, parts};
+  const ReportSource source{file.network, trace, account, file.device, session->names(), nullptr, parts};
   Outcome outcome;
   FillPeak(source, outcome);
   FillBudget(source, headroom, outcome);

@@ -15,6 +15,7 @@
 #include "src/shape/unroll.h"
 #include "src/step/heads.h"
 #include "src/step/optimizer.h"
+#include "src/step/session.h"
 
 namespace memcrest {
 namespace {
@@ -68,8 +69,6 @@ std::string KeyOf(const Job& job) {
   return key + FineTuningKey(job);
 }
 
-}  // namespace
-
 KernelDevice KernelDeviceOf(const Device& device, const Job& job) {
   KernelDevice k;
   k.sm = device.sm();
@@ -77,6 +76,15 @@ KernelDevice KernelDeviceOf(const Device& device, const Job& job) {
   k.cublas_workspace = device.cublas_workspace_bytes;
   k.attention = NameOf(job.attention);
   return k;
+}
+
+}  // namespace
+
+std::unique_ptr<Session> SessionOf(const BoundJob& bound, const Job& job, const Device& device, const std::vector<bool>& regions,
+                                   int64_t rank) {
+  auto session = std::make_unique<Session>(bound.program, job, KernelDeviceOf(device, job), regions, rank);
+  session->SetPrograms(bound.Evaluation(), bound.Teacher());
+  return session;
 }
 
 AllocatorOptions AllocatorOptionsOf(const Job& job, const Device& device) {

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "src/eager/eager.h"
 #include "src/graph/network.h"
 #include "src/job/device.h"
 #include "src/job/job.h"
@@ -25,6 +24,8 @@
 #include "src/step/program.h"
 
 namespace memcrest {
+
+class Session;  // src/step/session.h
 
 struct NetworkFile {
   std::string path;
@@ -64,7 +65,9 @@ absl::StatusOr<std::unique_ptr<BoundJob>> BindJob(const NetworkFile& file, const
 // Another job with the same binding and file; after an error `bound` must not be used.
 absl::Status RebindJob(const NetworkFile& file, const Job& job, BoundJob& bound);
 
-KernelDevice KernelDeviceOf(const Device& device, const Job& job);
+// The training session of one rank, not yet run. All references must outlive it.
+std::unique_ptr<Session> SessionOf(const BoundJob& bound, const Job& job, const Device& device, const std::vector<bool>& regions,
+                                   int64_t rank = 0);
 // Without a limit but the job's own memory fraction.
 AllocatorOptions AllocatorOptionsOf(const Job& job, const Device& device);
 

@@ -15,10 +15,7 @@ struct Change {
   Job job;
 };
 
-int64_t Batch(const Job& job) {
-  const auto found = job.bind.find("batch");
-  return found == job.bind.end() ? 1 : found->second;
-}
+int64_t Batch(const Job& job) { return BoundSize(job, "batch", 1); }
 
 Change SmallerBatch(const Job& job) {
   Change c{"", "half the batch", job};

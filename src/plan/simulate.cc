@@ -8,8 +8,6 @@
 #include "absl/strings/str_join.h"
 #include "src/clock/clock.h"
 #include "src/memory/account.h"
-#include "src/ops/reduce_scratch.h"
-#include "src/plan/prepared.h"
 #include "src/report/build_report.h"
 #include "src/report/events_csv.h"
 #include "src/step/regions.h"
@@ -45,37 +43,31 @@ void FillSettings(const Job& job, Report& report) {
   if (job.allocator != Allocator::kDefault) report.settings.emplace_back("allocator", NameOf(job.allocator));
 }
 
-int64_t Bound(const Job& job, const char* name) {
-  const auto found = job.bind.find(name);
-  return found == job.bind.end() ? 0 : found->second;
-}
-
 void FillSeconds(const StepSeconds& s, const Job& job, DeviceReport& device) {
   device.time = {s.step, s.device, s.host, s.forward, s.recompute, s.backward, s.optimizer, 0, 0};
   device.step_seconds = s.step;
   if (s.step <= 0) return;
-  const double samples = static_cast<double>(Bound(job, "batch") * job.accumulate);
+  const double samples = static_cast<double>(BoundSize(job, "batch", 0) * job.accumulate);
   device.time.samples_per_second = samples / s.step;
-  device.time.tokens_per_second = samples * static_cast<double>(Bound(job, "seq")) / s.step;
+  device.time.tokens_per_second = samples * static_cast<double>(BoundSize(job, "seq", 0)) / s.step;
 }
 
 // Simulates the first of `ranks` and adds what all of them have to the report.
 void SimulateRanks(const BoundJob& bound, const Job& job, const Device& device, const std::vector<bool>& regions,
                    const RankClass& ranks, Report& report, std::string* events) {
-  const Program& program = bound.program;
-  Session session(program, job, KernelDeviceOf(device, job), regions, ranks.ranks[0]);
-  session.rt().reduction_scratch = &SumScratch;
-  session.SetPrograms(bound.Evaluation(), bound.Teacher());
+  const Network& network = *bound.program.network;
+  const std::unique_ptr<Session> made = SessionOf(bound, job, device, regions, ranks.ranks[0]);
+  Session& session = *made;
   Clock clock(device, session.rt().recorder());
   session.rt().observer = &clock;
   session.Run();
   const Trace& trace = session.rt().recorder().trace;
-  if (events != nullptr) *events = EventsCsv(*program.network, trace);
+  if (events != nullptr) *events = EventsCsv(network, trace);
   const std::vector<MemoryPart> parts = ProcessParts(device, job, trace);
   AllocatorOptions allocator = AllocatorOptionsOf(job, device);
   allocator.memory = MemoryLeft(device, parts);
   const Account account = AccountFor(trace, allocator);
-  const ReportSource source{*program.network, trace, account, device, session.names(), nullptr, parts};
+  const ReportSource source{network, trace, account, device, session.names(), nullptr, parts};
   report.parameter_count = session.parameter_count();
   report.trainable_count = session.trainable_count();
   report.parameter_bytes = session.parameter_bytes();
@@ -90,19 +82,23 @@ void SimulateRanks(const BoundJob& bound, const Job& job, const Device& device, 
 
 absl::StatusOr<Report> Simulate(const std::string& model_path, const Job& job, std::string* events) {
   MEMCREST_ASSIGN_OR_RETURN(const std::unique_ptr<NetworkFile> file, OpenNetwork(model_path, job));
-  MEMCREST_ASSIGN_OR_RETURN(const std::unique_ptr<BoundJob> bound, BindJob(*file, job));
-  const Network& network = file->network;
+  return Simulate(*file, job, events);
+}
+
+absl::StatusOr<Report> Simulate(const NetworkFile& file, const Job& job, std::string* events) {
+  MEMCREST_ASSIGN_OR_RETURN(const std::unique_ptr<BoundJob> bound, BindJob(file, job));
+  const Network& network = file.network;
   MEMCREST_ASSIGN_OR_RETURN(const std::vector<bool> regions, CheckpointedCalls(network, job.checkpoint));
   MEMCREST_RETURN_IF_ERROR(CheckEngine(network, job));
   Report report;
-  report.model_file = model_path;
+  report.model_file = file.path;
   report.assumptions = network.assumptions;
-  report.assumptions.insert(report.assumptions.end(), file->unrolling.begin(), file->unrolling.end());
+  report.assumptions.insert(report.assumptions.end(), file.unrolling.begin(), file.unrolling.end());
   report.assumptions.insert(report.assumptions.end(), bound->shapes.assumptions.begin(), bound->shapes.assumptions.end());
-  for (const std::string& note : file->model.notes) report.assumptions.push_back({"A0201", note, 0});
+  for (const std::string& note : file.model.notes) report.assumptions.push_back({"A0201", note, 0});
   FillSettings(job, report);
   for (const RankClass& ranks : RankClasses(network, job)) {
-    SimulateRanks(*bound, job, file->device, regions, ranks, report, events != nullptr && events->empty() ? events : nullptr);
+    SimulateRanks(*bound, job, file.device, regions, ranks, report, events != nullptr && events->empty() ? events : nullptr);
   }
   if (report.devices[0].step_seconds > 0) {
     report.assumptions.push_back({"A0801", "seconds are estimates: a roofline with the device's data sheet rates", 0});

@@ -10,12 +10,15 @@
 
 #include "absl/status/statusor.h"
 #include "src/job/job.h"
+#include "src/plan/prepared.h"
 #include "src/report/report.h"
 
 namespace memcrest {
 
 // `events`: where to put the events of the reported step as CSV (report/events_csv.h); null: not wanted.
 absl::StatusOr<Report> Simulate(const std::string& model_path, const Job& job, std::string* events = nullptr);
+// The same on a file that is open for this job (prepared.h).
+absl::StatusOr<Report> Simulate(const NetworkFile& file, const Job& job, std::string* events = nullptr);
 
 }  // namespace memcrest
 

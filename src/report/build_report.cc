@@ -86,10 +86,7 @@ void FillProcess(const ReportSource& s, DeviceReport& d) {
 void FillBreak(const ReportSource& s, const AllocatorOptions& allocator, DeviceReport& d) {
   d.fits = !s.account.breaks.has_value();
   if (d.fits) return;
-  const OutOfMemory& oom = *s.account.breaks;
-  const Event& e = s.trace.events[oom.event];
-  BreakReport b{NameOf(e.phase), OpName(e), ModuleOf(s, e), StorageName(s, e.storage, e.category, e), oom.requested, oom.allocated,
-                oom.reserved, oom.largest_free, {}};
+  BreakReport b = BreakOf(s, *s.account.breaks);
   for (const AllocatorRemedy& r : TryRemedies(s.trace, allocator)) {
     if (r.runs && r.setting != "ideal") b.helps.push_back(r.setting);
   }
@@ -97,6 +94,12 @@ void FillBreak(const ReportSource& s, const AllocatorOptions& allocator, DeviceR
 }
 
 }  // namespace
+
+BreakReport BreakOf(const ReportSource& s, const OutOfMemory& oom) {
+  const Event& e = s.trace.events[oom.event];
+  return {NameOf(e.phase), OpName(e), ModuleOf(s, e), StorageName(s, e.storage, e.category, e), oom.requested, oom.allocated,
+          oom.reserved, oom.largest_free, {}};
+}
 
 DeviceReport BuildDeviceReport(const ReportSource& s, const AllocatorOptions& allocator) {
   DeviceReport d;

@@ -12,6 +12,8 @@
 namespace memcrest {
 
 DeviceReport BuildDeviceReport(const ReportSource& source, const AllocatorOptions& allocator);
+// The allocation that failed, as a user knows it; without what would have helped.
+BreakReport BreakOf(const ReportSource& source, const OutOfMemory& oom);
 // Operators without an entry, with what they hold at the peak.
 std::vector<UnknownOp> UnknownOps(const ReportSource& source);
 

@@ -18,9 +18,6 @@
 
 namespace memcrest {
 
-// Storages that exist before the first step, by what a user calls them: (storage, "model.fc.weight").
-using StorageNames = std::vector<std::pair<StorageId, std::string>>;
-
 struct ReportSource {
   const Network& network;
   const Trace& trace;

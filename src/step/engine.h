@@ -28,9 +28,6 @@ namespace memcrest {
 struct OptimizerStep;
 struct OptimizedParam;
 
-// Names of storages for the report: (storage, "model.fc.weight").
-using StorageNames = std::vector<std::pair<StorageId, std::string>>;
-
 // Parameters that the job trains, in registration order.
 std::vector<ParamId> TrainableParams(const Network& network, const Job& job);
 // All parameters and buffers in the order in which a model's construction makes them.
@@ -100,8 +97,9 @@ class ParallelEngine {
 // What divides a category of memory and what does not, for the report.
 struct Division {
   Category category;
-  const char* by;  // "data ranks, in whole parameters", "nothing: each rank has its own batch"
+  const char* by;  // "data ranks, in whole parameters"
 };
+inline constexpr Division kOwnBatch = {Category::kActivations, "nothing: each rank has its own batch"};
 
 struct EngineEntry {
   const char* name = "";      // as in the job
@@ -142,6 +140,21 @@ class OnStream {
  private:
   Eager& rt_;
   StreamId before_;
+};
+
+// What is made inside the scope is made on the host, if `applies`.
+class OnHost {
+ public:
+  OnHost(Eager& rt, bool applies) : rt_(rt), before_(rt.recorder().place) {
+    if (applies) rt.recorder().place = Place::kHost;
+  }
+  ~OnHost() { rt_.recorder().place = before_; }
+  OnHost(const OnHost&) = delete;
+  OnHost& operator=(const OnHost&) = delete;
+
+ private:
+  Eager& rt_;
+  Place before_;
 };
 
 }  // namespace memcrest

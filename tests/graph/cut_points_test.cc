@@ -1,21 +1,14 @@
 // Cut points, on networks drawn as text.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include "src/eager/op.h"
 #include "src/graph/cut_points.h"
-#include "src/graph/text.h"
+#include "tests/graph/must_parse.h"
 
 namespace memcrest {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-Network MustParse(absl::string_view text) {
-  absl::StatusOr<Network> network = ParseNetwork(text, [](absl::string_view name) { return Ops().Find(name); });
-  EXPECT_TRUE(network.ok()) << network.status();
-  return network.ok() ? *std::move(network) : Network();
-}
 
 // Two blocks with a skip around each: h1 = h0 + mm(h0, w1), h2 = h1 + mm(h1, w2), where h0 = mm(x, w0). A mask made of
 // the input alone (relu(x)) goes into both.

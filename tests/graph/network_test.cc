@@ -4,9 +4,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include "src/eager/op.h"
 #include "src/graph/network.h"
-#include "src/graph/text.h"
+#include "tests/graph/must_parse.h"
 
 namespace memcrest {
 namespace {
@@ -14,12 +13,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-Network MustParse(absl::string_view text) {
-  absl::StatusOr<Network> network = ParseNetwork(text, [](absl::string_view name) { return Ops().Find(name); });
-  EXPECT_TRUE(network.ok()) << network.status();
-  return network.ok() ? *std::move(network) : Network();
-}
 
 // y = relu(x), z = relu(y), in module "a" called twice.
 constexpr absl::string_view kTwoCalls = R"(

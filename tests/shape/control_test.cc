@@ -45,19 +45,6 @@ TEST(If, ABranchThatCannotRunIsTheOneNotTaken) {
   EXPECT_EQ(Bound(b, "y").sizes, (Dims{4, 6}));
 }
 
-// A loop whose carried tensor grows by one row a trip and which stacks a row of x.
-void AddLoop(ModelBuilder& b, const char* trips) {
-  b.Weight("row", {1, 6});
-  GraphBuilder body = b.SubGraph();
-  body.Input("i", DType::kInt64, {}).Input("go", DType::kBool, {}).Input("grown", DType::kFloat32, {});
-  body.Node("Concat", {"grown", "row"}, {"next"})
-      .With("axis", 0)
-      .Node("Identity", {"go"}, {"still"})
-      .Node("Gather", {"x", "i"}, {"picked"});
-  body.Output("still").Output("next").Output("picked");
-  b.Node("Loop", {trips, "", "x"}, {"final", "stacked"}).WithGraph("body", body);
-}
-
 TEST(Loop, KnownTripsAreFollowed) {
   ModelBuilder b = Branches();
   b.Int("three", 3);

@@ -37,6 +37,19 @@ inline std::vector<std::string> AssumptionsOf(const GraphBuilder& builder, const
   return codes;
 }
 
+// A loop over x (4x6) whose carried tensor grows by one row a trip and which stacks a row of x.
+inline void AddLoop(ModelBuilder& b, const char* trips) {
+  b.Weight("row", {1, 6});
+  GraphBuilder body = b.SubGraph();
+  body.Input("i", DType::kInt64, {}).Input("go", DType::kBool, {}).Input("grown", DType::kFloat32, {});
+  body.Node("Concat", {"grown", "row"}, {"next"})
+      .With("axis", 0)
+      .Node("Identity", {"go"}, {"still"})
+      .Node("Gather", {"x", "i"}, {"picked"});
+  body.Output("still").Output("next").Output("picked");
+  b.Node("Loop", {trips, "", "x"}, {"final", "stacked"}).WithGraph("body", body);
+}
+
 }  // namespace memcrest
 
 #endif  // MEMCREST_TESTS_SHAPE_SHAPE_TESTING_H_

@@ -41,7 +41,7 @@ Dims SizesOf(const Unrolled& u, absl::string_view name) {
 
 ModelBuilder Start() {
   ModelBuilder b;
-  b.Input("x", DType::kFloat32, {"4", "6"}).Input("flag", DType::kBool, {}).Weight("row", {1, 6});
+  b.Input("x", DType::kFloat32, {"4", "6"}).Input("flag", DType::kBool, {});
   return b;
 }
 void AddIf(ModelBuilder& b, const char* condition) {
@@ -50,18 +50,6 @@ void AddIf(ModelBuilder& b, const char* condition) {
   shorter.Node("Neg", {"x"}, {"c"}).Output("c");
   b.Node("If", {condition}, {"y"}).WithGraph("then_branch", longer).WithGraph("else_branch", shorter);
 }
-// Carries a tensor that grows by `row` each trip, and stacks a row of x.
-void AddLoop(ModelBuilder& b, const char* trips) {
-  GraphBuilder body = b.SubGraph();
-  body.Input("i", DType::kInt64, {}).Input("go", DType::kBool, {}).Input("grown", DType::kFloat32, {});
-  body.Node("Concat", {"grown", "row"}, {"next"})
-      .With("axis", 0)
-      .Node("Identity", {"go"}, {"still"})
-      .Node("Gather", {"x", "i"}, {"picked"});
-  body.Output("still").Output("next").Output("picked");
-  b.Node("Loop", {trips, "", "x"}, {"final", "stacked"}).WithGraph("body", body);
-}
-
 TEST(Unroll, AKnownConditionLeavesItsBranch) {
   ModelBuilder b = Start();
   b.Int("no", 0);

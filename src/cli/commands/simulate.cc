@@ -64,8 +64,8 @@ std::vector<std::string> NextCommands(const Report& report, const Job& job, cons
   } else if (!job.checkpoint.on()) {
     next.push_back(absl::StrCat(arguments.command_line, " --checkpoint all-blocks"));
   }
-  if (const auto batch = job.bind.find("batch"); batch != job.bind.end() && batch->second > 1) {
-    next.push_back(absl::StrCat(arguments.command_line, " --bind batch=", batch->second / 2));
+  if (const int64_t batch = BoundSize(job, "batch", 0); batch > 1) {
+    next.push_back(absl::StrCat(arguments.command_line, " --bind batch=", batch / 2));
   }
   next.push_back(inspect);
   return next;

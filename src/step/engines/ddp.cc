@@ -117,7 +117,7 @@ std::vector<Division> Divisions(const Job&) {
           {Category::kGradients, "nothing: whole on every rank"},
           {Category::kOptimizerState, "nothing: whole on every rank"},
           {Category::kCommunication, "nothing: buckets hold every gradient once more"},
-          {Category::kActivations, "nothing: each rank has its own batch"}};
+          kOwnBatch};
 }
 
 std::unique_ptr<ParallelEngine> Make(const EngineContext& context) { return std::make_unique<Ddp>(context); }

@@ -297,7 +297,7 @@ std::vector<Division> Divisions(const Job& job) {
                                                         : "nothing in backward; data ranks after it, in whole parameters"},
           {Category::kOptimizerState, "data ranks (with the fp32 copy)"},
           {Category::kCommunication, "nothing: IPG bucket of reduce_bucket_size elements"},
-          {Category::kActivations, "nothing: each rank has its own batch"}};
+          kOwnBatch};
 }
 
 std::unique_ptr<ParallelEngine> Make(const EngineContext& context) { return std::make_unique<DeepSpeed12>(context); }

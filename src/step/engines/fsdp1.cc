@@ -132,10 +132,11 @@ void Fsdp1::LayOut(Handle& h) {
 void Fsdp1::MakeStorage(Handle& h, bool root) {
   const DType low = parallel().param_dtype;
   h.seen = low != DType::kUndefined && IsFloating(h.stored) ? low : h.stored;
-  if (parallel().offload) rt_.recorder().place = Place::kHost;
   const std::string name = absl::StrCat("flat parameter of ", root ? "the root" : param(h.params[0]).fqn);
-  h.local_shard = Flat(h.shard, h.stored, Category::kParameters, name);
-  rt_.recorder().place = Place::kDevice;
+  {
+    const OnHost host(rt_, parallel().offload);
+    h.local_shard = Flat(h.shard, h.stored, Category::kParameters, name);
+  }
   const bool trains = std::any_of(h.trains.begin(), h.trains.end(), [](bool t) { return t; });
   const int64_t nothing[] = {0};
   h.flat = rt_.MakeLeaf(trains ? &h.leaf : nullptr, nothing, h.seen, Category::kCommunication, trains);
@@ -358,9 +359,8 @@ void Fsdp1::KeepSharded(Handle& h, Value gradient) {
     gradient = wide;
   }
   if (parallel().offload) {
-    rt_.recorder().place = Place::kHost;
+    const OnHost host(rt_, true);
     gradient = rt_.EmptyLike(gradient);
-    rt_.recorder().place = Place::kDevice;
   }
   const bool there = std::any_of(h.sharded.begin(), h.sharded.end(), [](const Leaf& l) { return static_cast<bool>(l.grad); });
   if (there) return;
@@ -410,13 +410,13 @@ std::vector<Division> Divisions(const Job& job) {
     return {{Category::kParameters, "nothing: whole on every rank"},
             {Category::kGradients, "nothing: whole on every rank"},
             {Category::kOptimizerState, "nothing: whole on every rank"},
-            {Category::kActivations, "nothing: each rank has its own batch"}};
+            kOwnBatch};
   }
   return {{Category::kParameters, "data ranks, rounded up"},
           {Category::kGradients, "data ranks once reduced; a unit's are whole until then"},
           {Category::kOptimizerState, "data ranks"},
           {Category::kCommunication, "nothing: whole units, gathered or being reduced"},
-          {Category::kActivations, "nothing: each rank has its own batch"}};
+          kOwnBatch};
 }
 
 std::unique_ptr<ParallelEngine> Make(const EngineContext& context) { return std::make_unique<Fsdp1>(context); }

@@ -94,9 +94,10 @@ Value Fsdp2::MakeParameter(ParamId id, Leaf* leaf, DType type) {
   sharded->id = id;
   sharded->leaf = leaf;
   sharded->rows = ShardRows(p.dims, ranks_, c_.rank % ranks_);
-  if (parallel().offload) rt_.recorder().place = Place::kHost;
-  sharded->shard = Flat(sharded->rows.stored(), type, Category::kParameters, p.fqn);
-  rt_.recorder().place = Place::kDevice;
+  {
+    const OnHost host(rt_, parallel().offload);
+    sharded->shard = Flat(sharded->rows.stored(), type, Category::kParameters, p.fqn);
+  }
   Dims own(p.dims.begin(), p.dims.end());
   if (own.empty()) own.push_back(1);
   own[0] = sharded->rows.own_rows;
@@ -369,9 +370,8 @@ void Fsdp2::Reduce(Group& g, std::vector<Value> gradients, const std::vector<Sha
   for (ShardedParam* p : params) {
     Value shard = rt_.View(output, p->sharded->value.sizes(), p->sharded->value.strides());
     if (parallel().offload) {
-      rt_.recorder().place = Place::kHost;
+      const OnHost host(rt_, true);
       shard = rt_.EmptyLike(shard);
-      rt_.recorder().place = Place::kDevice;
     }
     if (!p->sharded->grad) p->sharded->grad = std::move(shard);
   }
@@ -413,7 +413,7 @@ std::vector<Division> Divisions(const Job&) {
           {Category::kGradients, "data ranks once reduced; a unit's are whole until then"},
           {Category::kOptimizerState, "data ranks"},
           {Category::kCommunication, "nothing: whole units, gathered or being reduced"},
-          {Category::kActivations, "nothing: each rank has its own batch"}};
+          kOwnBatch};
 }
 
 std::unique_ptr<ParallelEngine> Make(const EngineContext& context) { return std::make_unique<Fsdp2>(context); }

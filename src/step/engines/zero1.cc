@@ -63,7 +63,7 @@ std::vector<Division> Divisions(const Job&) {
           {Category::kGradients, "nothing: whole on every rank"},
           {Category::kOptimizerState, "data ranks, in whole parameters: uneven where one is large"},
           {Category::kCommunication, "nothing: buckets hold every gradient once more"},
-          {Category::kActivations, "nothing: each rank has its own batch"}};
+          kOwnBatch};
 }
 
 std::unique_ptr<ParallelEngine> Make(const EngineContext& context) { return std::make_unique<Zero1>(context); }
