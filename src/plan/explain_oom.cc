@@ -61,9 +61,9 @@ std::vector<Candidate> Candidates() {
   };
 }
 
-absl::StatusOr<Report> SimulateOn(PreparedModel& model, const Job& job) {
+absl::StatusOr<Report> SimulateOn(PreparedModel& model, const Job& job, bool step) {
   MEMCREST_ASSIGN_OR_RETURN(const std::shared_ptr<const NetworkFile> file, model.For(job));
-  return Simulate(*file, job);
+  return Simulate(*file, job, {nullptr, step});
 }
 
 bool Fits(const DeviceReport& d, Bytes available) {
@@ -76,7 +76,7 @@ std::vector<OomRemedy> Remedies(PreparedModel& model, const Job& job, Bytes befo
   for (const Candidate& candidate : Candidates()) {
     Job changed = job;
     if (!candidate.apply(changed)) continue;
-    const absl::StatusOr<Report> report = SimulateOn(model, changed);
+    const absl::StatusOr<Report> report = SimulateOn(model, changed, false);
     if (!report.ok()) continue;  // not for this network or optimizer
     const DeviceReport& d = report->devices[0];
     if (d.process > before - before / 100 && !Fits(d, available)) continue;
@@ -176,7 +176,7 @@ std::optional<std::string> DeviceOfMessage(const OomMessage& message, const std:
 absl::StatusOr<OomExplanation> ExplainOom(const OomMessage& m, const std::string& path, const Job& job) {
   OomExplanation e;
   PreparedModel model(path);
-  MEMCREST_ASSIGN_OR_RETURN(e.report, SimulateOn(model, job));
+  MEMCREST_ASSIGN_OR_RETURN(e.report, SimulateOn(model, job, true));
   const DeviceReport& d = e.report.devices[0];
   const Bytes capacity = m.capacity.has_value() ? m.capacity->bytes : d.capacity;
   e.available = capacity - m.OtherProcesses();

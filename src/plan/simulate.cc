@@ -54,7 +54,7 @@ void FillSeconds(const StepSeconds& s, const Job& job, DeviceReport& device) {
 
 // Simulates the first of `ranks` and adds what all of them have to the report.
 void SimulateRanks(const BoundJob& bound, const Job& job, const Device& device, const std::vector<bool>& regions,
-                   const RankClass& ranks, Report& report, std::string* events) {
+                   const RankClass& ranks, Report& report, const SimulateOptions& options) {
   const Network& network = *bound.program.network;
   const std::unique_ptr<Session> made = SessionOf(bound, job, device, regions, ranks.ranks[0]);
   Session& session = *made;
@@ -62,7 +62,7 @@ void SimulateRanks(const BoundJob& bound, const Job& job, const Device& device, 
   session.rt().observer = &clock;
   session.Run();
   const Trace& trace = session.rt().recorder().trace;
-  if (events != nullptr) *events = EventsCsv(network, trace);
+  if (options.events != nullptr) *options.events = EventsCsv(network, trace);
   const std::vector<MemoryPart> parts = ProcessParts(device, job, trace);
   AllocatorOptions allocator = AllocatorOptionsOf(job, device);
   allocator.memory = MemoryLeft(device, parts);
@@ -71,7 +71,7 @@ void SimulateRanks(const BoundJob& bound, const Job& job, const Device& device, 
   report.parameter_count = session.parameter_count();
   report.trainable_count = session.trainable_count();
   report.parameter_bytes = session.parameter_bytes();
-  report.devices.push_back(BuildDeviceReport(source, allocator));
+  report.devices.push_back(BuildDeviceReport(source, allocator, options.step));
   report.devices.back().ranks = ranks.ranks;
   // Collectives are not timed yet: no seconds where there are any.
   if (job.parallel.engine == Engine::kSingle) FillSeconds(clock.seconds(), job, report.devices.back());
@@ -80,12 +80,12 @@ void SimulateRanks(const BoundJob& bound, const Job& job, const Device& device, 
 
 }  // namespace
 
-absl::StatusOr<Report> Simulate(const std::string& model_path, const Job& job, std::string* events) {
+absl::StatusOr<Report> Simulate(const std::string& model_path, const Job& job, const SimulateOptions& options) {
   MEMCREST_ASSIGN_OR_RETURN(const std::unique_ptr<NetworkFile> file, OpenNetwork(model_path, job));
-  return Simulate(*file, job, events);
+  return Simulate(*file, job, options);
 }
 
-absl::StatusOr<Report> Simulate(const NetworkFile& file, const Job& job, std::string* events) {
+absl::StatusOr<Report> Simulate(const NetworkFile& file, const Job& job, const SimulateOptions& options) {
   MEMCREST_ASSIGN_OR_RETURN(const std::unique_ptr<BoundJob> bound, BindJob(file, job));
   const Network& network = file.network;
   MEMCREST_ASSIGN_OR_RETURN(const std::vector<bool> regions, CheckpointedCalls(network, job.checkpoint));
@@ -97,8 +97,10 @@ absl::StatusOr<Report> Simulate(const NetworkFile& file, const Job& job, std::st
   report.assumptions.insert(report.assumptions.end(), bound->shapes.assumptions.begin(), bound->shapes.assumptions.end());
   for (const std::string& note : file.model.notes) report.assumptions.push_back({"A0201", note, 0});
   FillSettings(job, report);
+  SimulateOptions wanted = options;
   for (const RankClass& ranks : RankClasses(network, job)) {
-    SimulateRanks(*bound, job, file.device, regions, ranks, report, events != nullptr && events->empty() ? events : nullptr);
+    SimulateRanks(*bound, job, file.device, regions, ranks, report, wanted);
+    wanted.events = nullptr;  // those of the first ranks
   }
   if (report.devices[0].step_seconds > 0) {
     report.assumptions.push_back({"A0801", "seconds are estimates: a roofline with the device's data sheet rates", 0});

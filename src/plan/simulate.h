@@ -15,10 +15,14 @@
 
 namespace memcrest {
 
-// `events`: where to put the events of the reported step as CSV (report/events_csv.h); null: not wanted.
-absl::StatusOr<Report> Simulate(const std::string& model_path, const Job& job, std::string* events = nullptr);
+struct SimulateOptions {
+  std::string* events = nullptr;  // where to put the events of the reported step as CSV (report/events_csv.h); null: not wanted
+  bool step = true;               // fill DeviceReport::step
+};
+
+absl::StatusOr<Report> Simulate(const std::string& model_path, const Job& job, const SimulateOptions& options = {});
 // The same on a file that is open for this job (prepared.h).
-absl::StatusOr<Report> Simulate(const NetworkFile& file, const Job& job, std::string* events = nullptr);
+absl::StatusOr<Report> Simulate(const NetworkFile& file, const Job& job, const SimulateOptions& options = {});
 
 }  // namespace memcrest
 

@@ -101,7 +101,7 @@ BreakReport BreakOf(const ReportSource& s, const OutOfMemory& oom) {
           oom.reserved, oom.largest_free, {}};
 }
 
-DeviceReport BuildDeviceReport(const ReportSource& s, const AllocatorOptions& allocator) {
+DeviceReport BuildDeviceReport(const ReportSource& s, const AllocatorOptions& allocator, bool step) {
   DeviceReport d;
   d.ranks = {0};
   d.device = s.device.name;
@@ -126,7 +126,7 @@ DeviceReport BuildDeviceReport(const ReportSource& s, const AllocatorOptions& al
   FillBreak(s, allocator, d);
   FillTop(s, d);
   FillTimeline(s, d);
-  d.step = RecordStep(s);
+  if (step) d.step = RecordStep(s);
   return d;
 }
 

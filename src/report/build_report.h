@@ -11,7 +11,8 @@
 
 namespace memcrest {
 
-DeviceReport BuildDeviceReport(const ReportSource& source, const AllocatorOptions& allocator);
+// `step`: with every storage and operator of the step (DeviceReport::step).
+DeviceReport BuildDeviceReport(const ReportSource& source, const AllocatorOptions& allocator, bool step = true);
 // The allocation that failed, as a user knows it; without what would have helped.
 BreakReport BreakOf(const ReportSource& source, const OutOfMemory& oom);
 // Operators without an entry, with what they hold at the peak.

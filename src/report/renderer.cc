@@ -18,4 +18,8 @@ const RendererRegistry& Renderers() {
   return *kRegistry;
 }
 
+bool NeedsStep(const Renderer& renderer, const RenderOptions& options) {
+  return renderer.needs_step == nullptr || renderer.needs_step(options);
+}
+
 }  // namespace memcrest

@@ -30,7 +30,11 @@ struct Renderer {
   const char* extension = "";  // of files; "" for the terminal
   const char* help = "";
   std::string (*render)(const Report& report, const RenderOptions& options) = nullptr;
+  // Whether it reads DeviceReport::step, which takes a walk over all events to make. Null: always.
+  bool (*needs_step)(const RenderOptions& options) = nullptr;
 };
+
+bool NeedsStep(const Renderer& renderer, const RenderOptions& options);
 
 class RendererRegistry {
  public:

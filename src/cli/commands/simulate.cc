@@ -90,7 +90,8 @@ int RunSimulate(const Arguments& arguments, Console& console) {
   const absl::StatusOr<Job> job = JobOf(arguments);
   if (!job.ok()) return Fail(job.status(), console);
   std::string events;
-  absl::StatusOr<Report> report = Simulate(arguments.positional[0], *job, arguments.Has("events") ? &events : nullptr);
+  absl::StatusOr<Report> report = Simulate(
+      arguments.positional[0], *job, {arguments.Has("events") ? &events : nullptr, NeedsStep(**renderer, *options)});
   if (!report.ok()) return Fail(report.status(), console);
   if (arguments.Has("events")) {
     const absl::Status kept = WriteOutput(arguments.Get("events"), events, arguments.Has("force"), console);

@@ -14,7 +14,8 @@ std::string RenderJson(const Report& report, const RenderOptions& options) {
 }  // namespace
 
 void RegisterJson(RendererRegistry& registry) {
-  registry.Add({"json", "json", "exact figures with stable fields (docs/JSON.md)", RenderJson});
+  registry.Add({"json", "json", "exact figures with stable fields (docs/JSON.md)", RenderJson,
+                [](const RenderOptions& options) { return options.verbose; }});
 }
 
 }  // namespace memcrest

@@ -244,7 +244,8 @@ std::string RenderText(const Report& report, const RenderOptions& options) {
 }  // namespace
 
 void RegisterText(RendererRegistry& registry) {
-  registry.Add({"text", "", "for people: the answer first, then why", RenderText});
+  registry.Add({"text", "", "for people: the answer first, then why", RenderText,
+                [](const RenderOptions& options) { return options.by == By::kOp; }});
 }
 
 }  // namespace memcrest
